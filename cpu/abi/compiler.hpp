@@ -23,6 +23,7 @@ enum class FormOfCode : std::uint8_t { Scalar, Vector, Auto, Masked };
 
 struct KernelInfo {
   std::uint32_t static_shared = 0;      ///< bytes of .shared variables this kernel reaches (dynamic ones start after)
+  std::uint32_t declared_shared = 0;    ///< of that: what the program declares; the rest is reserved_shared_bytes
   std::uint32_t shared_alignment = 16;  ///< of the window
   std::uint32_t local_bytes = 0;        ///< bytes of .local variables, one thread, deepest call chain known
   std::uint32_t param_bytes = 0;        ///< size of the parameter block
@@ -34,6 +35,11 @@ struct KernelInfo {
   std::uint32_t frame_bytes = 0;  ///< stack wanted beyond local variables by the vector form and by code for debuggers
   std::uint32_t waiting_bytes = 0;  ///< of that: what the threads of a block keep across barriers
 };
+
+/// Shared memory that GPUs keep back in every block for their own software, such as cooperative groups' scratch. Here a
+/// kernel has it only if it asks for its place (%reserved_smem_offset_begin and its like), after its own variables.
+inline constexpr std::uint32_t reserved_shared_bytes = 1024;
+inline constexpr std::uint32_t reserved_shared_alignment = 16;
 
 /// In checked code, bytes between shared variables.
 inline constexpr std::uint32_t shared_redzone = 128;

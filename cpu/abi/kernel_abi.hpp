@@ -168,6 +168,7 @@ void cucpu_lap(const BlockState*);
 void cucpu_nanosleep(ThreadState*, std::uint32_t nanoseconds);
 /// vprintf(format, arguments): arguments packed as CUDA packs them.
 std::int32_t cucpu_vprintf(ThreadState*, const char* format, const void* arguments);
+/// Comes back in a plain loop: that thread then ends, as if by `exit`.
 void cucpu_assertfail(ThreadState*, const char* message, const char* file, std::uint32_t line, const char* function,
                       std::uint64_t char_size);
 void cucpu_trap(ThreadState*);

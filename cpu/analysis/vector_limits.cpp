@@ -59,6 +59,9 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
     if (has_short_local_addresses(function)) return not_supported("addresses of local variables in 32 bits");
     for (const ptx::Instruction& instruction : function.body) {
       switch (instruction.opcode) {
+        case ptx::Opcode::Alloca:
+        case ptx::Opcode::Stacksave:
+        case ptx::Opcode::Stackrestore:
         case ptx::Opcode::Nanosleep:
         case ptx::Opcode::Mbarrier:
         case ptx::Opcode::Tensormap:

@@ -10,16 +10,17 @@ namespace cucore::cpu::loader {
 namespace {
 
 /// The last byte is the layout's version.
-constexpr std::string_view mark("cucpuk\n\x04", 8);
+constexpr std::string_view mark("cucpuk\n\x05", 8);
 constexpr std::size_t digest_bytes = sizeof(Digest::Bytes);
 
-static_assert(sizeof(KernelInfo) == 32, "write the new field, read it back, and give the layout a new version");
+static_assert(sizeof(KernelInfo) == 36, "write the new field, read it back, and give the layout a new version");
 
 /// The fixed part of a record, as it stands in memory: files do not leave the machine's kind of processor.
 struct Fixed {
-  std::uint32_t static_shared, shared_alignment, local_bytes, param_bytes, registers;
-  std::uint16_t needs_fibers, counts_laps;
-  std::uint32_t runs_rows, form, frame_bytes, waiting_bytes;
+  std::uint32_t static_shared, declared_shared, shared_alignment, local_bytes, param_bytes, registers;
+  std::uint8_t needs_fibers, counts_laps;
+  std::uint16_t runs_rows;
+  std::uint32_t form, frame_bytes, waiting_bytes;
   std::uint64_t refusal_bytes, object_bytes;
 };
 static_assert(sizeof(Fixed) == 56, "padding would have no value");
@@ -43,6 +44,7 @@ Digest::Bytes digest_of(std::string_view bytes) {
 std::string encode(const KernelKey& key, const KernelRecord& record) {
   const KernelInfo& info = record.info;
   const Fixed fixed{.static_shared = info.static_shared,
+                    .declared_shared = info.declared_shared,
                     .shared_alignment = info.shared_alignment,
                     .local_bytes = info.local_bytes,
                     .param_bytes = info.param_bytes,
@@ -77,6 +79,7 @@ std::optional<KernelRecord> decode(const KernelKey& key, std::string_view bytes)
   const std::string_view text = digested.substr(text_at);
   if (fixed.refusal_bytes > text.size() || fixed.object_bytes != text.size() - fixed.refusal_bytes) return std::nullopt;
   return KernelRecord{.info = {.static_shared = fixed.static_shared,
+                               .declared_shared = fixed.declared_shared,
                                .shared_alignment = fixed.shared_alignment,
                                .local_bytes = fixed.local_bytes,
                                .param_bytes = fixed.param_bytes,

@@ -200,6 +200,8 @@ class ReachWalk {
       }
       for_each_operand(instruction.operands, [&](const Operand& operand) {
         if (operand.kind == Operand::Kind::Function) visit_call(id, operand.function);
+        if (operand.kind == Operand::Kind::Special && operand.special.name.starts_with("%reserved_smem_offset"))
+          reach_.reads_reserved_shared = true;
         if (operand.kind == Operand::Kind::Variable && operand.scope == Operand::Scope::Module) {
           visit_variable(id, operand.variable);
         }
@@ -220,6 +222,7 @@ class ReachWalk {
 
   void visit_call(FunctionId caller, FunctionId called) {
     const Callee callee = resolve(module_, called);
+    if (callee.runtime == DeviceRuntime::Assertfail) reach_.may_exit[caller] = true;
     if (!callee.function) return;
     if (module_.functions[*callee.function].is_entry) return visit_kernel(*callee.function);
     calls_.emplace_back(caller, *callee.function);

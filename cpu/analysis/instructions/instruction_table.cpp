@@ -207,6 +207,7 @@ constexpr Form table[] = {
     {O::Bfe, emit_bfe, 4, 4, int32 | int64, plain},
     {O::Bfi, emit_bfi, 5, 5, bits32, plain},
     {O::Bmsk, emit_bmsk, 3, 3, {T::B32}, {M::Clamp, M::Wrap}},
+    {O::Fns, emit_fns, 4, 4, {T::B32}, plain},
     {O::Szext, emit_szext, 3, 3, int32, {M::Clamp, M::Wrap}},
     {O::Prmt, emit_prmt, 4, 4, {T::B32}, {M::F4e, M::B4e, M::Rc8, M::Ecl, M::Ecr, M::Rc16}},
 
@@ -219,6 +220,9 @@ constexpr Form table[] = {
      requirements::eight_bit_conversion},
     {O::Cvta, emit_cvta, 2, 2, {T::U64}, {M::To}, requirements::address_conversion, true},
     {O::Isspacep, emit_isspacep, 2, 2, none, plain, requirements::space_test, true},
+    {O::Alloca, emit_alloca, 2, 3, {T::U64}, plain, requirements::stack_alignment},
+    {O::Stacksave, emit_stack_pointer, 1, 1, {T::U64}, plain},
+    {O::Stackrestore, emit_stack_pointer, 1, 1, {T::U64}, plain},
 
     // memory
     {O::Ld, emit_ld, 2, 3, in_memory | TypeSet{T::B128}, load_order | cache_hints | scopes, requirements::load, true},

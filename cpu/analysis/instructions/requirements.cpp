@@ -2,6 +2,7 @@
 #include "cpu/analysis/instructions/requirements.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -200,6 +201,11 @@ Result<void> address_conversion(const Instruction& i) {
 Result<void> space_test(const Instruction& i) {
   if (i.spaces.size() != 1) return not_supported("needs one state space");
   return spaces_one_of(i, {Space::Shared, Space::Param, Space::Const, Space::Local, Space::Global});
+}
+
+Result<void> stack_alignment(const Instruction& i) {
+  const bool is_power = i.operands.size() < 3 || std::has_single_bit(i.operands[2].integer);
+  return is_power ? Result<void>() : not_supported("alignment");
 }
 
 Result<void> atomic(const Instruction& i) {

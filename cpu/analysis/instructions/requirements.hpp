@@ -29,6 +29,7 @@ Result<void> load(const ptx::Instruction& i);
 Result<void> store(const ptx::Instruction& i);
 Result<void> address_conversion(const ptx::Instruction& i);
 Result<void> space_test(const ptx::Instruction& i);
+Result<void> stack_alignment(const ptx::Instruction& i);
 Result<void> atomic(const ptx::Instruction& i);
 Result<void> barrier(const ptx::Instruction& i);
 Result<void> shuffle(const ptx::Instruction& i);

@@ -8,7 +8,7 @@
 namespace cucore::cpu::analysis {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Special>, 33> spellings{{
+constexpr std::array<std::pair<std::string_view, Special>, 37> spellings{{
     {"%tid", Special::Tid},
     {"%ntid", Special::Ntid},
     {"%ctaid", Special::Ctaid},
@@ -34,6 +34,10 @@ constexpr std::array<std::pair<std::string_view, Special>, 33> spellings{{
     {"%dynamic_smem_size", Special::DynamicSmemSize},
     {"%total_smem_size", Special::TotalSmemSize},
     {"%aggr_smem_size", Special::TotalSmemSize},
+    {"%reserved_smem_offset_begin", Special::ReservedSmemBegin},
+    {"%reserved_smem_offset_end", Special::ReservedSmemEnd},
+    {"%reserved_smem_offset_cap", Special::ReservedSmemCap},
+    {"%reserved_smem_offset_", Special::ReservedSmemPart},
     {"%clusterid", Special::ClusterId},
     {"%nclusterid", Special::ClusterCount},
     {"%cluster_ctaid", Special::ClusterBlockId},

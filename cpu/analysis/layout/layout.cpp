@@ -84,12 +84,21 @@ Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redz
       }
     }
   }
+  std::uint64_t declared = end;
+  if (reach.reads_reserved_shared) {
+    end = round_up(end, reserved_shared_alignment);
+    layout.reserved_shared = static_cast<std::uint32_t>(end);
+    layout.shared_variables.push_back({layout.reserved_shared, reserved_shared_bytes});
+    end += reserved_shared_bytes + redzone;
+  }
   if (redzone != 0) end = round_up(end, 8);
   if (dynamic_alignment != 0) {
     end = round_up(end, dynamic_alignment);
+    declared = round_up(declared, dynamic_alignment);
     info.shared_alignment = std::max(info.shared_alignment, static_cast<std::uint32_t>(dynamic_alignment));
   }
   info.static_shared = static_cast<std::uint32_t>(end);
+  info.declared_shared = static_cast<std::uint32_t>(declared);
   for (VariableId id : dynamic_of_module) layout.module_shared[id] = info.static_shared;
   for (const auto& key : dynamic_of_functions) layout.function_shared[key] = info.static_shared;
 

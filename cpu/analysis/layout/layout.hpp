@@ -15,6 +15,7 @@ struct Layout {
   /// Offset of every reached `.shared` variable from the base of the block's shared window.
   std::map<ptx::VariableId, std::uint32_t> module_shared;
   std::map<std::pair<ptx::FunctionId, ptx::VariableId>, std::uint32_t> function_shared;
+  std::uint32_t reserved_shared = 0;  ///< offset of what a GPU keeps back, if a kernel asks where that is
   std::map<ptx::VariableId, std::uint32_t> kernel_parameters;  ///< offsets in the parameter block
   KernelInfo info;
 

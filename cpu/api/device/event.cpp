@@ -57,13 +57,26 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
   });
 }
 
+namespace {
+
+/// Asking for work that a capture has recorded makes the capture invalid.
+CUresult answer_of(const Event& event, const Result<void>& result) {
+  if (const auto captured = event.captured()) {
+    const std::lock_guard lock(runtime::graph_mutex());
+    if (const auto capture = captured->capture.lock()) capture->invalidate();
+  }
+  return driver_result(result);
+}
+
+}  // namespace
+
 CUresult cuEventQuery(CUevent hEvent) {
-  return of_event(hEvent, [](Event& event) { return driver_result(event.query()); });
+  return of_event(hEvent, [](Event& event) { return answer_of(event, event.query()); });
 }
 
 CUresult cuEventSynchronize(CUevent hEvent) {
   return of_event(hEvent, [](Event& event) {
-    const CUresult result = driver_result(event.synchronize());
+    const CUresult result = answer_of(event, event.synchronize());
     runtime::release_unused_pool_memory();
     return result;
   });

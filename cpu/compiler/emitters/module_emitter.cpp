@@ -48,6 +48,7 @@ void ModuleEmitter::declare() {
     declared->addFnAttr(llvm::Attribute::NoUnwind);
     // An access at address zero is a fault to report, not a promise that it is never executed.
     declared->addFnAttr(llvm::Attribute::NullPointerIsValid);
+    declared->addFnAttr("probe-stack", "inline-asm");  // no frame steps over the page below the stack
     // The kernel's body is part of its entry points; called functions stay calls, as the PTX compiler left them. The
     // vector form takes all of them into the kernel instead. For a debugger each is its own.
     const bool is_kernel = id == reach.functions.front();

@@ -101,8 +101,19 @@ Value* FunctionEmitter::special(const ptx::SpecialRegister& reg) {
     }
     case Special::DynamicSmemSize:
       return invariant_field(i32, launch_state_, offsetof(LaunchState, dynamic_shared));
-    case Special::TotalSmemSize:
-      return invariant_field(i32, launch_state_, offsetof(LaunchState, total_shared));
+    case Special::TotalSmemSize: {
+      const KernelInfo& info = module.layout.info;
+      return b.CreateSub(invariant_field(i32, launch_state_, offsetof(LaunchState, total_shared)),
+                         b.getInt32(info.static_shared - info.declared_shared));
+    }
+    case Special::ReservedSmemBegin:
+      return b.getInt32(module.layout.reserved_shared);
+    case Special::ReservedSmemEnd:
+      return b.getInt32(module.layout.reserved_shared + reserved_shared_bytes);
+    case Special::ReservedSmemCap:
+      return b.getInt32(reserved_shared_bytes);
+    case Special::ReservedSmemPart:
+      return b.getInt32(module.layout.reserved_shared + reg.index * (reserved_shared_bytes / 2));
     // A launch without clusters is one in which every cluster is one block.
     case Special::ClusterId:
       return of_axis([&] { return invariant_field(i32, block_state_, offsetof(BlockState, cluster_id) + axis); }, 0);

@@ -195,6 +195,38 @@ void emit_bmsk(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], shifted_left(f, low_bits(f, length, position), position), i.type());
 }
 
+/// fns d, mask, base, n: the place of the nth bit set from bit `base` on, `base` being the first; downwards for a
+/// negative n; for n 0, `base` if that bit is set. -1: there is none
+void emit_fns(FunctionEmitter& f, const Instruction& i) {
+  llvm::IRBuilder<>& b = f.b;
+  Value* mask = operand(f, i, 1);
+  Value* base = operand(f, i, 2);
+  Value* n = f.source(i.operands[3], Type::S32);
+  Value* const zero = b.getInt32(0);
+  Value* const none = b.getInt32(0xffffffff);
+  const auto count = [&](Value* bits) { return f.intrinsic(llvm::Intrinsic::ctpop, {bits->getType()}, {bits}); };
+
+  Value* downwards = b.CreateICmpSLT(n, zero);
+  Value* turned = f.intrinsic(llvm::Intrinsic::bitreverse, {mask->getType()}, {mask});
+  Value* from = b.CreateSelect(downwards, b.CreateSub(b.getInt32(31), base), base);
+  Value* rest = shifted_right(f, b.CreateSelect(downwards, turned, mask), from);
+  Value* left = b.CreateSelect(downwards, b.CreateNeg(n), n);
+  left = b.CreateSelect(b.CreateICmpEQ(n, zero), b.getInt32(1), left);
+  Value* exists = b.CreateICmpULE(left, count(rest));
+  Value* steps = zero;  // from `from` to the bit: whole halves that hold too few bits are passed over
+  for (const unsigned width : {16U, 8U, 4U, 2U, 1U}) {
+    Value* within = count(b.CreateAnd(rest, b.getInt32((1U << width) - 1)));
+    Value* beyond = b.CreateICmpULT(within, left);
+    left = b.CreateSelect(beyond, b.CreateSub(left, within), left);
+    rest = b.CreateSelect(beyond, b.CreateLShr(rest, width), rest);
+    steps = b.CreateSelect(beyond, b.CreateAdd(steps, b.getInt32(width)), steps);
+  }
+  exists = b.CreateAnd(exists, b.CreateOr(b.CreateICmpNE(n, zero), b.CreateICmpEQ(steps, zero)));
+  exists = b.CreateAnd(exists, b.CreateICmpULT(base, b.getInt32(32)));
+  Value* place = b.CreateSelect(downwards, b.CreateSub(base, steps), b.CreateAdd(base, steps));
+  f.define(i.operands[0], b.CreateSelect(exists, place, none), i.type());
+}
+
 /// szext d, a, n: the low n bits of a, extended
 void emit_szext(FunctionEmitter& f, const Instruction& i) {
   Value* a = operand(f, i, 1);

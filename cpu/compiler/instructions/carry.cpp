@@ -11,13 +11,13 @@ using M = ptx::Modifier;
 
 namespace {
 
-/// What the flag adds to a sum or takes from a difference: 0 or 1 in the wide type.
+/// What the flag adds to a sum: 0 or 1 in the wide type.
 Value* carry_in(FunctionEmitter& f, bool reads_flag, llvm::Type* wide) {
   if (!reads_flag) return llvm::Constant::getNullValue(wide);
   return f.b.CreateZExt(f.b.CreateLoad(f.b.getInt1Ty(), f.carry_flag()), wide);
 }
 
-/// Stores the low part of a wide sum or difference and, if the instruction says .cc, bit `width` as the flag.
+/// Stores the low part of a wide sum and, if the instruction says .cc, bit `width` as the flag.
 void define_with_carry(FunctionEmitter& f, const Instruction& i, Value* wide) {
   const unsigned width = f.bits_of(i.type())->getBitWidth();
   f.define(i.operands[0], f.b.CreateTrunc(wide, f.bits_of(i.type())), i.type());
@@ -39,10 +39,13 @@ void emit_add_carry(FunctionEmitter& f, const Instruction& i) {
   define_with_carry(f, i, f.b.CreateAdd(sum, carry_in(f, i.opcode == Opcode::Addc, wider(f, i))));
 }
 
-/// The flag of a difference is the borrow.
+/// A difference is the sum a + ~b + 1, or + the flag for subc, and the flag is the carry of that sum: set where nothing
+/// is borrowed. nvcc's division of 128-bit integers reads it by addc.
 void emit_sub_borrow(FunctionEmitter& f, const Instruction& i) {
-  Value* difference = f.b.CreateSub(wide_source(f, i, 1), wide_source(f, i, 2));
-  define_with_carry(f, i, f.b.CreateSub(difference, carry_in(f, i.opcode == Opcode::Subc, wider(f, i))));
+  llvm::Type* const wide = wider(f, i);
+  Value* turned = f.b.CreateZExt(f.b.CreateNot(f.source(i.operands[2], i.type())), wide);
+  Value* carry = i.opcode == Opcode::Subc ? carry_in(f, true, wide) : llvm::ConstantInt::get(wide, 1);
+  define_with_carry(f, i, f.b.CreateAdd(f.b.CreateAdd(wide_source(f, i, 1), turned), carry));
 }
 
 void emit_mad_carry(FunctionEmitter& f, const Instruction& i) {

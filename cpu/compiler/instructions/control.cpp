@@ -154,6 +154,7 @@ void call_assertfail(FunctionEmitter& f, const Instruction& i, const Call& call)
   Value* line = argument_value(f, call.arguments[2], Type::U32);
   f.call("cucpu_assertfail", f.b.getVoidTy(),
          {f.thread(), text(0), text(1), line, text(3), argument_value(f, call.arguments[4], Type::U64)});
+  f.leave_if(f.b.getTrue());  // in a plain loop the others go on to their own assertions
 }
 
 /// void* malloc(size_t bytes) and void free(void* block): the host's heap.

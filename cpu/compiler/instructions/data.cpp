@@ -69,6 +69,25 @@ void emit_cvta(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], address, Type::U64);
 }
 
+/// alloca d, bytes, alignment: local memory of this call of the function. Far more than any stack has runs into the
+/// page below it, as a smaller overflow does (functions probe their stacks).
+void emit_alloca(FunctionEmitter& f, const Instruction& i) {
+  constexpr std::uint64_t least_alignment = 16, most_bytes = std::uint64_t{1} << 40;
+  const std::uint64_t alignment = i.operands.size() > 2 ? i.operands[2].integer : 0;
+  Value* bytes = f.source(i.operands[1], Type::U64);
+  bytes = f.intrinsic(llvm::Intrinsic::umin, {bytes->getType()}, {bytes, f.b.getInt64(most_bytes)});
+  llvm::AllocaInst* memory = f.b.CreateAlloca(f.b.getInt8Ty(), bytes);
+  memory->setAlignment(llvm::Align(std::max(alignment, least_alignment)));
+  f.define(i.operands[0], f.b.CreatePtrToInt(memory, f.b.getInt64Ty()), Type::U64);
+}
+
+/// stacksave d; stackrestore a
+void emit_stack_pointer(FunctionEmitter& f, const Instruction& i) {
+  if (i.opcode == ptx::Opcode::Stacksave)
+    return f.define(i.operands[0], f.b.CreatePtrToInt(f.b.CreateStackSave(), f.b.getInt64Ty()), Type::U64);
+  f.b.CreateStackRestore(f.b.CreateIntToPtr(f.source(i.operands[0], Type::U64), f.b.getPtrTy()));
+}
+
 void emit_isspacep(FunctionEmitter& f, const Instruction& i) {
   Value* address = f.source(i.operands[1], Type::U64);
   const bool any_block = i.subspaces[0] == ptx::SubSpace::Cluster;

@@ -93,7 +93,7 @@ bool Block::run_round() {
   has_progressed_ = false;
   has_stepped_ = false;
   for (std::size_t left = ready_.size(); left != 0; --left) {
-    if (grid_.is_abandoned()) return false;
+    if (grid_.is_abandoned() && (!goes_on_to_assertions_ || grid_.is_cancelled)) return false;
     std::swap(ready_.front(), ready_[draws_.below(left)]);
     DeviceThread& thread = threads_[ready_.front()];
     ready_.pop_front();
@@ -114,7 +114,7 @@ bool Block::run_round() {
     stacks_.give_back(thread.fiber.drop());
     thread_ended(thread);
   }
-  return true;
+  return !goes_on_to_assertions_;
 }
 
 Block::Outcome Block::run() {

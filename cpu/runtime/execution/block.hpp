@@ -71,6 +71,8 @@ class Block final : public Resident {
   Block& operator=(const Block&) = delete;
 
   Outcome run();
+  /// An assertion has failed: threads that are ready run once more, so that theirs are said, too.
+  void go_on_to_assertions() { goes_on_to_assertions_ = true; }
   /// Begins a new turn.
   void begin_turn();
   /// Whether some thread can run without waiting for other blocks.
@@ -187,10 +189,11 @@ class Block final : public Resident {
   SeededDraws draws_;
   bool has_stepped_ = false;  ///< in this round: some thread came to where lanes are kept in step
   DeviceThread* running_ = nullptr;
-  bool has_progressed_ = false;  ///< in this round: some thread did not poll
-  bool has_polled_ = false;      ///< in this turn
-  std::uint32_t switches_ = 0;   ///< to threads, in this turn
-  std::uint32_t laps_ = 0;       ///< of the running thread, since it was switched to
+  bool has_progressed_ = false;         ///< in this round: some thread did not poll
+  bool has_polled_ = false;             ///< in this turn
+  bool goes_on_to_assertions_ = false;  ///< one has failed: see go_on_to_assertions
+  std::uint32_t switches_ = 0;          ///< to threads, in this turn
+  std::uint32_t laps_ = 0;              ///< of the running thread, since it was switched to
 };
 
 }  // namespace cucore::cpu::runtime

@@ -89,7 +89,8 @@ CUresult copy_parameters(const KernelDescription& kernel, const LaunchRequest& r
 
 CUresult check(Function& function, const LaunchRequest& request) {
   if (const CUresult result = check_shape(function.description(), request); result != CUDA_SUCCESS) return result;
-  if (request.dynamic_shared > function.max_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
+  if (request.dynamic_shared > function.max_dynamic_shared())
+    return request.cooperative ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE : CUDA_ERROR_INVALID_VALUE;
   if (!request.cooperative) return CUDA_SUCCESS;
   const std::uint64_t blocks = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
   const int resident =
@@ -109,9 +110,9 @@ CUresult find_cluster(const Function& function, const LaunchRequest& request, st
   *is_explicit = is_given || is_required;
   std::uint64_t size = 1;
   for (int axis = 0; axis < 3; ++axis) {
-    if (is_given && is_required && request.cluster[axis] != limits.required[axis])
-      return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    cluster[axis] = is_given ? request.cluster[axis] : is_required ? limits.required[axis] : 1;
+    const std::uint32_t required = std::max(1u, limits.required[axis]);  // an axis that was not set is 1
+    if (is_given && is_required && request.cluster[axis] != required) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    cluster[axis] = is_given ? request.cluster[axis] : required;
     size *= cluster[axis];
     if (size == 0 || size > limits.largest) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   }

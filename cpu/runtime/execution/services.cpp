@@ -163,7 +163,10 @@ void cucpu_assertfail(ThreadState* thread, const char* message, const char* file
                message ? message : "");
   grid_of(thread).fail(ErrorCode::Assert, place_of(thread, __builtin_return_address(0)) + ": assertion `" +
                                               (message ? message : "") + "` failed");
-  Fiber::finish();
+  if (DeviceThread* const fiber = fiber_of(thread)) {
+    fiber->block->go_on_to_assertions();
+    Fiber::finish();
+  }
 }
 
 void cucpu_trap(ThreadState* thread) {

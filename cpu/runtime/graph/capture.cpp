@@ -248,7 +248,10 @@ Result<void> capture_node(Stream& stream, CUgraphNodeParams& parameters,
                           std::span<const CUlaunchAttribute> attributes) {
   const std::lock_guard lock(graph_mutex());
   const auto capture = stream.capture();
-  return capture ? capture->add(stream, parameters, attributes) : ErrorCode::IllegalState;
+  if (!capture) return ErrorCode::IllegalState;
+  Result<void> added = capture->add(stream, parameters, attributes);
+  if (!added && parameters.type == CU_GRAPH_NODE_TYPE_KERNEL) capture->invalidate();
+  return added;
 }
 
 CUstreamCaptureMode exchange_capture_mode(CUstreamCaptureMode mode) { return std::exchange(thread_mode, mode); }

@@ -55,7 +55,8 @@ std::uint64_t address_of(const Function& function) { return reinterpret_cast<std
 Function::Function(Module& module, const KernelDescription& description)
     : module_(module),
       description_(description),
-      max_dynamic_shared_(shared_per_block - std::min<std::size_t>(shared_per_block, description.info.static_shared)) {
+      max_dynamic_shared_(shared_per_block -
+                          std::min<std::size_t>(shared_per_block, description.info.declared_shared)) {
   for (int axis = 0; axis < 3; ++axis) required_cluster_[axis].store(description.required_cluster[axis]);
 }
 
@@ -103,7 +104,7 @@ Result<int> Function::attribute(CUfunction_attribute attribute) const {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
       return static_cast<int>(description_.max_threads);
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-      return static_cast<int>(info.static_shared);
+      return static_cast<int>(info.declared_shared);
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: {
       std::uint64_t bytes = 0;
       for (const ptx::Variable& variable : module_.program().ptx->variables)
@@ -142,7 +143,7 @@ Result<int> Function::attribute(CUfunction_attribute attribute) const {
 Result<void> Function::set_attribute(CUfunction_attribute attribute, int value) {
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      if (value < 0 || static_cast<std::size_t>(value) + description_.info.static_shared > shared_per_block_opt_in)
+      if (value < 0 || static_cast<std::size_t>(value) + description_.info.declared_shared > shared_per_block_opt_in)
         return ErrorCode::InvalidValue;
       max_dynamic_shared_.store(static_cast<std::size_t>(value));
       return {};
@@ -180,8 +181,8 @@ ClusterLimits Function::cluster_limits() const {
 }
 
 int Function::max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const {
-  if (threads == 0 || threads > description_.max_threads) return 0;
-  const std::size_t shared = description_.info.static_shared + dynamic_shared;
+  if (threads == 0 || threads > max_threads_per_block) return 0;  // launch bounds do not count
+  const std::size_t shared = description_.info.declared_shared + dynamic_shared;
   if (dynamic_shared > max_dynamic_shared()) return 0;
   const std::uint32_t rounded = (threads + warp_size - 1) / warp_size * warp_size;
   const std::size_t by_threads = max_threads_per_multiprocessor / rounded;

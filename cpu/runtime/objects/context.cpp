@@ -47,12 +47,17 @@ std::shared_ptr<Context> unowned(Context* context) { return {std::shared_ptr<Con
 
 }  // namespace
 
+namespace {
+constexpr std::size_t printf_bytes = 8'650'752;  // as an H100 has them
+}
+
 Context::Context(Device& device, Context* home, bool is_primary, unsigned int flags)
     : device_(device),
       home_(home ? home : this),
       is_primary_(is_primary),
       id_(next_context_id.fetch_add(1)),
       flags_(flags) {
+  printf_buffer.set_capacity(printf_bytes);
   legacy_ = Stream::make_default(*this);
   handle_ = reinterpret_cast<CUcontext>(is_primary ? contexts().insert_uncounted(unowned(this))
                                                    : contexts().insert(unowned(this)));

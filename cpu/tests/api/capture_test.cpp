@@ -140,11 +140,15 @@ TEST_F(Captures, waiting_for_a_capturing_stream_makes_the_capture_invalid) {
   EXPECT_EQ(CU_STREAM_CAPTURE_STATUS_NONE, status());
 }
 
-TEST_F(Captures, a_captured_event_has_no_time_of_its_own) {
+// As an H100 has it (driver 580).
+TEST_F(Captures, a_refused_launch_and_a_question_about_a_captured_event_end_the_capture) {
+  begin();
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, launch(kernel("count_up"), 1, 1025, stream, CUdeviceptr{0}));
+  EXPECT_EQ(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &graph));
   begin();
   ASSERT_OK(cuEventRecord(event, stream));
   EXPECT_EQ(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(event));
-  ASSERT_OK(cuStreamEndCapture(stream, &graph));
+  EXPECT_EQ(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &graph));
 }
 
 TEST_F(Captures, an_event_from_outside_is_isolated) {

@@ -169,6 +169,23 @@ TEST_F(Launches, occupancy_bounds_cooperative_launches) {
   for (unsigned int i = 0; i < most; ++i) EXPECT_EQ(static_cast<int>(most), out[i]);
 }
 
+// As an H100 has it (driver 580).
+TEST_F(Launches, occupancy_knows_no_launch_bounds_and_cooperation_no_shared_memory_beyond_the_limit) {
+  const CUfunction bounded = kernel("at_most_64");
+  int blocks = 0;
+  ASSERT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bounded, 128, 0));
+  EXPECT_EQ(16, blocks);
+  ASSERT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bounded, 1025, 0));
+  EXPECT_EQ(0, blocks);
+  CUdeviceptr null = 0;
+  void* parameters[] = {&null};
+  EXPECT_EQ(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+            cuLaunchCooperativeKernel(kernel("count_up"), 1, 1, 1, 32, 1, 1, 49153, nullptr, parameters));
+  std::size_t bytes = 0;
+  ASSERT_OK(cuCtxGetLimit(&bytes, CU_LIMIT_PRINTF_FIFO_SIZE));
+  EXPECT_EQ(8650752U, bytes);
+}
+
 TEST_F(Launches, the_best_block_size_is_within_the_limits) {
   int grid = 0;
   int block = 0;

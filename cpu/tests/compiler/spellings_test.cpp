@@ -140,17 +140,19 @@ TEST(CodegenSpellings, every_spelling_of_ordinary_code_compiles) {
 }
 
 TEST(CodegenSpellings, an_instruction_without_a_generator_is_reported_with_its_place_and_reason) {
-  const ptx::ParseResult parsed = ptx::parse(kernel_around("add.f32 %r1, %r2, %r3;\n  fns.b32 %r1, %r2, %r3, %r4;"));
+  const ptx::ParseResult parsed =
+      ptx::parse(kernel_around("add.f32 %r1, %r2, %r3;\n  multimem.red.relaxed.sys.global.add.u32 [%d1], %r1;"));
   ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
   const auto unsupported = analysis::find_unsupported(*parsed.module);
   ASSERT_EQ(unsupported.size(), 1U);
   EXPECT_EQ(unsupported[0].function, "kernel");
-  EXPECT_EQ(unsupported[0].instruction, "fns.b32");
+  EXPECT_EQ(unsupported[0].instruction, "multimem.red.relaxed.sys.global.add.u32");
   EXPECT_EQ(unsupported[0].line, 13U);
   EXPECT_EQ(unsupported[0].reason, "opcode");
   const auto failed = loader::compile(*parsed.module, 1, {});
   ASSERT_FALSE(failed);
-  EXPECT_NE(failed.failure().sentence().find("fns.b32 (line 13"), std::string::npos) << failed.failure().sentence();
+  EXPECT_NE(failed.failure().sentence().find("multimem.red.relaxed.sys.global.add.u32 (line 13"), std::string::npos)
+      << failed.failure().sentence();
 }
 
 TEST(CodegenSpellings, an_operand_that_should_be_an_address_is_an_error) {

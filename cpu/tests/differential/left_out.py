@@ -53,7 +53,8 @@ def combine_three_registers(operates):
 
 def negate_instead_of_abs(operates):
     """a - abs(b) becomes a + (b < 0 ? b : -b), whose carry is not the borrow where b is 0."""
-    subtracted = {s.operands[1] for s in operates if s.operation.name in ("subc.s64", "subc.u64")}
+    chains = ("subc.s64", "subc.u64", "addc.after_subc.u64")
+    subtracted = {s.operands[1] for s in operates if s.operation.name in chains}
     for s in operates:
         if s.operation.name == "abs.s64" and s.results[0] in subtracted:
             s.operation = operations()["neg.s64"]
@@ -82,9 +83,10 @@ def subtract_unknown_words(operates):
     for s in operates:
         if s.operation.name.startswith(("setp.eq.", "setp.ne.")) and any(isinstance(o, int) for o in s.operands):
             shown |= {o for o in s.operands if isinstance(o, str)}
+    places = {"subc.cc.u32": (0, 2), "subc.after_add.u32": (), "addc.after_subc.u64": (3,)}
     for s in operates:
-        if s.operation.family == "subc":
-            for place in (0, 2) if s.operation.name == "subc.cc.u32" else (3,):
+        if s.operation.family == "subc" or s.operation.name in places:
+            for place in places.get(s.operation.name, (3,)):
                 if s.operands[place] in shown:
                     s.operands[place] = other_than(shown, s.operands[place][0])
 

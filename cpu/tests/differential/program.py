@@ -9,7 +9,7 @@ import random
 from dataclasses import dataclass
 
 from left_out import leave_out
-from operations import KINDS, draw, kind_of, operations
+from operations import FIRST_LATER, KINDS, draw, kind_of, operations
 from statements import (
     Accumulate,
     Call,
@@ -150,7 +150,7 @@ class Maker:
         out = []
         field = 15 if self.in_function else 255  # in a function variables begin as constants: see README.md
         for _ in range(count):
-            operation = draw(self.random, self.kinds)
+            operation = draw(self.random, self.kinds, self.seed >= FIRST_LATER)
             operands = [self.pick(kind_of(t)) for _, t in operation.inputs]
             integers = [
                 i for i, (_, t) in enumerate(operation.inputs) if t[1:] in ("8", "16", "32", "64") and t[0] in "bsu"

@@ -9,13 +9,13 @@ import run
 from interpreter import interpret
 from launches import N, digest, make_inputs, text_of
 from left_out import leave_out
-from operations import operations
+from operations import FIRST_LATER, operations
 from program import make_program
 from statements import If, Loop, Operate
 
 HERE = Path(__file__).resolve().parent
-SEEDS = list(range(120))
-IN_VECTOR_FORM = SEEDS[:30]
+SEEDS = [*range(120), *range(FIRST_LATER, FIRST_LATER + 40)]
+IN_VECTOR_FORM = [*SEEDS[:30], *SEEDS[120:130]]
 WITH_PACKED_HALVES = [4877, 4886]  # that live where lanes come by different ways
 DIGESTS = sorted((HERE / "digests").glob("*.gz"))
 

@@ -37,6 +37,7 @@ KernelKey key_number(std::uint8_t number) {
 
 KernelRecord record_of(std::size_t size) {
   return {.info = {.static_shared = 12,
+                   .declared_shared = 4,
                    .needs_fibers = true,
                    .runs_rows = true,
                    .form = FormOfCode::Vector,

@@ -194,6 +194,49 @@ TEST_F(Failures, a_failed_assertion_prints_its_line) {
       ::testing::internal::GetCapturedStderr());
 }
 
+TEST_F(Failures, every_thread_of_a_block_says_its_failed_assertion) {
+  const std::string with_barrier = R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);
+.global .b8 text[2] = {63, 0};
+.visible .entry k(.param .u32 limit)
+{
+  .reg .b32 %x, %limit;
+  .reg .b64 %text;
+  .reg .pred %holds;
+  bar.sync 0;
+  ld.param.u32 %limit, [limit];
+  mov.u32 %x, %tid.x;
+  setp.lt.u32 %holds, %x, %limit;
+  @%holds bra fine;
+  cvta.global.u64 %text, text;
+  {
+  .param .b64 p0; .param .b64 p1; .param .b32 p2; .param .b64 p3; .param .b64 p4;
+  st.param.b64 [p0], %text; st.param.b64 [p1], %text; st.param.b32 [p2], 7; st.param.b64 [p3], %text; st.param.b64 [p4], 1;
+  call __assertfail, (p0, p1, p2, p3, p4);
+  }
+fine:
+  ret;
+})";
+  for (const bool waits : {false, true}) {
+    if (waits) {
+      TearDown();
+      SetUp();
+      ASSERT_OK(cuModuleLoadData(&module, with_barrier.c_str()));
+    }
+    function = kernel(waits ? "k" : "fail_assertion");
+    ::testing::internal::CaptureStderr();
+    ASSERT_OK(launch(function, 1, 96, nullptr, 70));
+    expect_sticky(CUDA_ERROR_ASSERT);
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(26, std::count(said.begin(), said.end(), '\n')) << said;
+    for (const char* const thread : {"[70,0,0]", "[83,0,0]", "[95,0,0]"})
+      EXPECT_NE(std::string::npos, said.find(thread)) << said;
+  }
+}
+
 TEST_F(Failures, a_deadlock_is_reported_with_where_everybody_stands) {
   function = kernel("different_barriers");
   ASSERT_OK(launch(function, 1, 64, nullptr));

@@ -1,4 +1,4 @@
-"""Logic, shifts and bit fields: and or xor not shl shr popc clz brev bfi bfe bfind bmsk szext prmt shf lop3 cnot."""
+"""Logic, shifts and bit fields: and or xor not shl shr popc clz brev bfi bfe bfind bmsk szext prmt shf lop3 cnot fns."""
 
 from reference.integer import case
 from reference.kernel import Case
@@ -40,6 +40,7 @@ def cases():
         yield case(f"brev.{t}", "d = a with its bits in reverse", [t], t, lambda a, w=w: int(f"{a:0{w}b}"[::-1], 2))
     yield from field_cases()
     yield from byte_cases()
+    yield from nth_cases()
 
 
 def logic_cases():
@@ -190,6 +191,34 @@ def field_cases():
                 version="7.6",
                 model=lambda a, b, mode=mode, s=t[0] == "s": extend(a, b & 31 if mode == "wrap" else min(b, 32), s),
             )
+
+
+def nth_set_bit(bits, base, offset):
+    """Where a GPU finds the bit: the `offset`th that is set, counted from `base` up, or down for negative ones."""
+    offset = offset - (1 << 32) if offset >> 31 else offset
+    if base > 31:
+        return mask(32)
+    if offset == 0:
+        return base if bits >> base & 1 else mask(32)
+    places = range(base, 32) if offset > 0 else range(base, -1, -1)
+    found = [place for place in places if bits >> place & 1]
+    return found[abs(offset) - 1] if abs(offset) <= len(found) else mask(32)
+
+
+def nth_cases():
+    patterns = (0, 1, 0x80000000, 0xFFFFFFFF, 0xAAAAAAAA, 0x00FF00FF, 0xDEADBEEF, 0x10000001)
+    offsets = (0, 1, 2, 3, 8, 17, 32, 33, 0x7FFFFFFF, *(n & mask(32) for n in (-1, -2, -3, -9, -32, -33)))
+    bases = (0, 3, 15, 16, 30, 31, 32, 0xFFFFFFFF)
+    yield Case(
+        "fns.b32",
+        "d = place of the cth bit of a that is set from bit b on, all ones if there is none",
+        "a:b32 b:u32 c:s32",
+        "d:b32",
+        "fns.b32 %d, %a, %b, %c;",
+        [(bits, base, n) for bits in patterns for base in bases for n in offsets],
+        nth_set_bit,
+        version="6.0",
+    )
 
 
 def extend(a, length, is_signed):

@@ -170,6 +170,30 @@ def carry_cases():
         lambda a, b: ((a - b) & m, m if a < b else 0),
     )
     yield chain(
+        "addc.after_sub.u32",
+        "d = a - b, c = 1 where nothing is borrowed: the flag is the carry of a + ~b + 1",
+        two,
+        "d:u32 c:u32",
+        "sub.cc.u32 %d, %a, %b;\naddc.u32 %c, 0, 0;",
+        lambda a, b: ((a - b) & m, int(a >= b)),
+    )
+    yield chain(
+        "addc.after_subc.u64",
+        "the same of a difference of double width",
+        "a:u64 b:u64 e:u64 f:u64",
+        "d:u64 g:u64 c:u64",
+        "sub.cc.u64 %d, %a, %b;\nsubc.cc.u64 %g, %e, %f;\naddc.u64 %c, 0, 0;",
+        lambda a, b, e, f: ((a - b) & mm, (e - f - (a < b)) & mm, int((e << 64 | a) >= (f << 64 | b))),
+    )
+    yield chain(
+        "subc.after_add.u32",
+        "d = a + b, c = 0 where the sum carries, else -1",
+        two,
+        "d:u32 c:u32",
+        "add.cc.u32 %d, %a, %b;\nsubc.u32 %c, 0, 0;",
+        lambda a, b: ((a + b) & m, 0 if a + b > m else m),
+    )
+    yield chain(
         "mad.lo.cc.u32",
         "d = low(a * b) + c, e = the carry",
         "a:u32 b:u32 c:u32",

@@ -99,6 +99,7 @@ mov.b128 {%d, %e}, %again;""",
 
 def cases():
     yield from whole_of_128_bits()
+    yield from stack_cases()
     for text in LOADS.split():
         access = Access("ld", text)
         yield {"param": load_parameter, "const": load_constant, "shared": load_shared, "local": load_local}.get(
@@ -190,6 +191,60 @@ def load_shared(access):
         module=f".shared .align 16 .b8 cells[{len(rows) * access.bytes}];",
         registers=declare(access) + "\n.reg .b32 %cell, %mine, %other;",
     )
+
+
+def stack_cases():
+    """Arrays whose length the thread chooses, filled upwards and read downwards, in a loop that gives them back."""
+    fill = """
+mov.u32 %d, 0;
+mov.u32 %n, %a;
+again:
+{save}
+mul.wide.u32 %bytes, %n, 4;
+alloca.u64 %array, %bytes{align};
+and.b64 %low, %array, {mask};
+mov.u32 %i, 0;
+up:
+mad.wide.u32 %at, %i, 4, %array;
+st.local.u32 [%at], %i;
+add.u32 %i, %i, 1;
+setp.lt.u32 %more, %i, %n;
+@%more bra up;
+down:
+sub.u32 %i, %i, 1;
+mad.wide.u32 %at, %i, 4, %array;
+ld.local.u32 %x, [%at];
+mad.lo.u32 %d, %d, 3, %x;
+setp.gt.u32 %more, %i, 0;
+@%more bra down;
+{restore}
+sub.u32 %n, %n, 1;
+setp.gt.u32 %more, %n, 0;
+@%more bra again;"""
+    for name, save, restore, align in (
+        ("alloca.u64", "", "", 8),
+        ("alloca.u64.align", "", "", 256),
+        ("stacksave.u64", "stacksave.u64 %kept;", "stackrestore.u64 %kept;", 8),
+    ):
+        yield Case(
+            name,
+            "what threads keep in arrays of their own lengths, and whether the last one is aligned",
+            "a:u32",
+            "d:u32 low:u64",
+            fill.format(save=save, restore=restore, mask=align - 1, align=f", {align}" if align > 8 else ""),
+            [(n,) for n in (1, 2, 3, 5, 8, 13, 21, 34, 7, 60)],
+            lambda n: (reversed_digits(n), 0),
+            version="7.3",
+            registers=".reg .b32 %n, %i, %x;\n.reg .b64 %bytes, %array, %at, %kept;\n.reg .pred %more;",
+        )
+
+
+def reversed_digits(longest):
+    total = 0
+    for length in range(longest, 0, -1):
+        for i in range(length - 1, -1, -1):
+            total = (3 * total + i) & 0xFFFFFFFF
+    return total
 
 
 def load_local(access):
