@@ -61,13 +61,19 @@ Result<void> Function::complete() {
   const Program& program = module_.program();
   const auto index = static_cast<std::size_t>(&description_ - program.kernels.data());
   if (Result<void> described = program.complete(index); !described) return described;
-  const std::lock_guard lock(mutex_);
-  if (is_complete()) return {};
-  const std::size_t taken = std::min<std::size_t>(shared_per_block, description_.info.static_shared);
-  max_dynamic_shared_.store(shared_per_block - taken);
-  for (int axis = 0; axis < 3; ++axis) required_cluster_[axis].store(description_.required_cluster[axis]);
-  if (program.later) addresses_ = module_.addresses_in(description_);
-  is_complete_.store(true, std::memory_order_release);
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_complete()) return {};
+    const std::size_t taken = std::min<std::size_t>(shared_per_block, description_.info.static_shared);
+    max_dynamic_shared_.store(shared_per_block - taken);
+    for (int axis = 0; axis < 3; ++axis) required_cluster_[axis].store(description_.required_cluster[axis]);
+    if (program.later) addresses_ = module_.addresses_in(description_);
+    is_complete_.store(true, std::memory_order_release);
+  }
+  if (!program.later) return {};
+  // Device code may launch those that it names, and its stacks are too small to read them there.
+  for (const ptx::FunctionId id : analysis::find_reach(*description_.ptx, description_.id).kernels)
+    if (void* const named = addresses_.kernels[id]) (void)static_cast<Function*>(named)->complete();
   return {};
 }
 
@@ -252,6 +258,9 @@ Result<std::shared_ptr<Module>> Module::load(Context& context, std::shared_ptr<c
   made->managed_ = std::move(managed);
   if (Result<void> allocated = made->allocate_variables(); !allocated) return std::move(allocated).failure();
   if (Result<void> initialised = made->initialise_variables(); !initialised) return std::move(initialised).failure();
+  if (made->program_->later)
+    for (void* const named : made->addresses_.kernels)  // as in Function::complete: device code may launch them
+      if (named) (void)static_cast<Function*>(named)->complete();
   made->handle_ = reinterpret_cast<CUmodule>(module_table().insert(made));
   const std::lock_guard lock(kernel_addresses().mutex);
   for (const auto& function : made->functions_) kernel_addresses().modules.emplace(address_of(*function), made);

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <numeric>
+#include <thread>
 
 #include "cpu/api/cucore_cpu.h"
 #include "cpu/tests/api/driver.hpp"
@@ -319,6 +319,22 @@ TEST_P(LargeImages, a_variable_of_a_function_is_one_for_all_kernels_that_call_it
   for (const char* const name : {"a", "b", "a"}) ASSERT_OK(launch(function_of(loaded, name), 1, 1, nullptr));
   ASSERT_OK(cuCtxSynchronize());
   EXPECT_EQ(3, *reinterpret_cast<int*>(calls));
+  EXPECT_OK(cuModuleUnload(loaded));
+}
+
+TEST_P(LargeImages, threads_may_ask_for_kernels_at_the_same_time) {
+  CUmodule loaded = nullptr;
+  ASSERT_OK(load(kernels_ptx(), &loaded));
+  std::vector<std::vector<std::string>> said(4);
+  std::vector<std::thread> threads;
+  for (auto& words : said) {
+    threads.emplace_back([&] {
+      EXPECT_OK(cuCtxSetCurrent(context));
+      for (CUfunction function : functions_of(loaded)) words.push_back(words_of(function));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& words : said) EXPECT_EQ(said.front(), words);
   EXPECT_OK(cuModuleUnload(loaded));
 }
 
