@@ -48,8 +48,8 @@ class Reader {
   std::string text() { return std::string(take(number())); }
   /// `read()` as often as the next number says, as far as there are bytes.
   template <class F>
-  void list(F&& read) {
-    for (std::uint64_t left = number(); left > 0 && is_good_; --left) std::forward<F>(read)();
+  void list(const F& read) {
+    for (std::uint64_t left = number(); left > 0 && is_good_; --left) read();
   }
   ptx::Excerpt excerpt() {
     ptx::Excerpt excerpt{.text = text(), .pieces = {}};
