@@ -8,6 +8,27 @@
 
 namespace cucore::cpu::ptx {
 
+namespace {
+
+/// Values of this length are left out of excerpts of kernels.
+constexpr std::size_t long_value = 4096;
+
+/// Whether only numbers stand there: no word begins, and no comment.
+bool names_nothing(std::string_view value) {
+  const auto is_of_word = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+           c == '%';
+  };
+  char before = ' ';
+  for (const char c : value) {
+    if (c == '/' || (is_of_word(c) && !is_of_word(before) && (c < '0' || c > '9'))) return false;
+    before = c;
+  }
+  return true;
+}
+
+}  // namespace
+
 /// The one pass. Whatever is not as it should be makes a reader return false.
 class IndexPass {
  public:
@@ -144,12 +165,13 @@ class IndexPass {
       if (is_pragma && !read_pragma()) return false;
     }
     item_.has_body = true;
-    item_.body = lexer_.offset() - 1;
+    item_.rest = lexer_.offset() - 1;
     return pass_block(false);
   }
 
   bool read_variables() {
     item_.kind = ModuleIndex::Kind::Variable;
+    bool has_open_length = false;  // which the value gives
     advance();
     do {
       while (token_.kind == TokenKind::DotWord || token_.kind == TokenKind::Integer) {
@@ -158,14 +180,26 @@ class IndexPass {
         if (is_attribute && !(token_.is("(") && pass_brackets("(", ")"))) return false;
       }
       if (!accept_name()) return false;
-      while (token_.is("["))
-        if (!pass_brackets("[", "]")) return false;
+      while (accept("[")) {
+        has_open_length = has_open_length || token_.is("]");
+        for (; !accept("]"); advance())
+          if (token_.kind == TokenKind::End) return false;
+      }
       if (token_.is("=") && !pass_initialiser()) return false;
     } while (accept(","));
+    if (names_.size() > 1 || has_open_length) item_.rest = 0;
     return accept(";");
   }
 
   bool pass_initialiser() {
+    const std::size_t begin = lexer_.offset() - 1;
+    if (!pass_value()) return false;
+    const std::string_view value = index_.text_.substr(begin, end_ - begin);
+    if (value.size() >= long_value && names_nothing(value)) item_.rest = begin;
+    return true;
+  }
+
+  bool pass_value() {
     advance();
     while (!token_.is(",") && !token_.is(";")) {
       if (token_.kind == TokenKind::End) return false;
@@ -225,14 +259,15 @@ std::vector<std::string_view> ModuleIndex::kernels() const {
   return with_bodies;
 }
 
-/// Those items, and those that they name, and so on.
-void ModuleIndex::choose(std::vector<Number> items, bool empty_bodies, Chosen& chosen) const {
+/// Those items, and those that they name, and so on; of the kind `shortened` without their rest.
+ModuleIndex::Chosen ModuleIndex::choose(std::vector<Number> items, Kind shortened) const {
+  Chosen chosen;
   while (!items.empty()) {
     const Item& item = items_[items.back()];
-    const bool is_emptied = empty_bodies && item.has_body;
-    const bool is_new = chosen.emplace(items.back(), is_emptied).second;
+    const bool is_short = item.kind == shortened && item.rest != 0;
+    const bool is_new = chosen.emplace(items.back(), is_short).second;
     items.pop_back();
-    if (!is_new || is_emptied) continue;
+    if (!is_new || is_short) continue;
     Lexer lexer(text_of(item));
     for (Token token = lexer.next(); token.kind != TokenKind::End; token = lexer.next()) {
       if (token.kind != TokenKind::Identifier || token.text.front() == '%') continue;
@@ -240,33 +275,30 @@ void ModuleIndex::choose(std::vector<Number> items, bool empty_bodies, Chosen& c
       if (named != by_name_.end()) items.insert(items.end(), named->second.begin(), named->second.end());
     }
   }
+  return chosen;
 }
 
 Excerpt ModuleIndex::variables() const {
   std::vector<Number> items = directives_;
   for (Number number = 0; number < items_.size(); ++number)
     if (items_[number].kind == Kind::Variable) items.push_back(number);
-  Chosen chosen;
-  choose(std::move(items), true, chosen);
-  return excerpt(chosen);
+  return excerpt(std::move(items), Kind::Function);
 }
 
 Excerpt ModuleIndex::kernel(std::string_view name) const {
   std::vector<Number> items = directives_;
   if (const auto its = by_name_.find(name); its != by_name_.end())
     items.insert(items.end(), its->second.begin(), its->second.end());
-  Chosen chosen;
-  choose(std::move(items), false, chosen);
-  return excerpt(chosen);
+  return excerpt(std::move(items), Kind::Variable);
 }
 
-Excerpt ModuleIndex::excerpt(const Chosen& chosen) const {
+Excerpt ModuleIndex::excerpt(std::vector<Number> items, Kind shortened) const {
   Excerpt excerpt;
-  for (const auto& [number, is_emptied] : chosen) {
+  for (const auto& [number, is_short] : choose(std::move(items), shortened)) {
     const Item& item = items_[number];
     excerpt.pieces.push_back({.offset = excerpt.text.size(), .position = item.position});
-    excerpt.text += is_emptied ? text_.substr(item.begin, item.body - item.begin) : text_of(item);
-    excerpt.text += is_emptied ? "{}\n" : "\n";
+    excerpt.text += is_short ? text_.substr(item.begin, item.rest - item.begin) : text_of(item);
+    excerpt.text += !is_short ? "\n" : item.kind == Kind::Function ? "{}\n" : ";\n";
   }
   return excerpt;
 }

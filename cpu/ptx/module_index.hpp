@@ -35,7 +35,8 @@ class ModuleIndex {
   /// with empty bodies.
   Excerpt variables() const;
 
-  /// The kernel and all that it reaches. Without the kernel if the module has none of that name.
+  /// The kernel and all that it reaches. Without the kernel if the module has none of that name. Long initial values
+  /// that name nothing are left out: those of the same variables in variables() are to be taken.
   Excerpt kernel(std::string_view name) const;
 
  private:
@@ -47,18 +48,18 @@ class ModuleIndex {
     bool is_entry = false;
     bool has_body = false;
     std::size_t begin = 0;  ///< offsets in the text
-    std::size_t body = 0;   ///< of a function with a body: its `{`
+    std::size_t rest = 0;   ///< what may be left out: a body, from its `{`; a long value, from its `=`; 0: nothing
     std::size_t end = 0;
     Position position;
   };
   using Number = std::uint32_t;           ///< of an item
-  using Chosen = std::map<Number, bool>;  ///< items of an excerpt; true: with an empty body
+  using Chosen = std::map<Number, bool>;  ///< items of an excerpt; true: without their rest
 
   ModuleIndex() = default;
   bool add(const Item& item, const std::vector<std::string_view>& names);
   std::string_view text_of(const Item& item) const { return text_.substr(item.begin, item.end - item.begin); }
-  void choose(std::vector<Number> items, bool empty_bodies, Chosen& chosen) const;
-  Excerpt excerpt(const Chosen& chosen) const;
+  Chosen choose(std::vector<Number> items, Kind shortened) const;
+  Excerpt excerpt(std::vector<Number> items, Kind shortened) const;
 
   std::string_view text_;
   std::vector<Item> items_;

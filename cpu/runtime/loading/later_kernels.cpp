@@ -36,6 +36,7 @@ LaterKernels::LaterKernels(std::unique_ptr<LaterImage> image, std::uint32_t max_
                            std::vector<KernelDescription>& kernels)
     : image_(std::move(image)),
       max_registers_(max_registers),
+      module_(module),
       kernels_(kernels),
       asked_(std::make_unique<std::once_flag[]>(kernels.size())) {
   for (ptx::VariableId id = 0; id < module.variables.size(); ++id) variables_.emplace(module.variables[id].name, id);
@@ -54,12 +55,22 @@ Result<void> LaterKernels::complete(std::size_t kernel) {
   return Failure(description.readable.failure().code(), description.readable.failure().sentence());
 }
 
-Result<void> LaterKernels::describe_now(KernelDescription& kernel) {
-  Result<ptx::Excerpt> excerpt = image_->kernel(kernel.name);
+/// Its excerpt, with the values that were left out of it.
+Result<std::unique_ptr<ptx::Module>> LaterKernels::read(const std::string& kernel) {
+  Result<ptx::Excerpt> excerpt = image_->kernel(kernel);
   if (!excerpt) return std::move(excerpt).failure();
   ptx::ParseResult parsed = ptx::parse(*excerpt);
   if (!parsed.module) return Failure(ErrorCode::InvalidPtx, ptx::format(parsed.diagnostics));
-  std::shared_ptr<const ptx::Module> module = std::move(parsed.module);
+  for (ptx::Variable& variable : parsed.module->variables)
+    if (const auto known = variables_.find(variable.name); variable.initial.empty() && known != variables_.end())
+      variable.initial = module_.variables[known->second].initial;
+  return std::move(parsed.module);
+}
+
+Result<void> LaterKernels::describe_now(KernelDescription& kernel) {
+  Result<std::unique_ptr<ptx::Module>> excerpt = read(kernel.name);
+  if (!excerpt) return std::move(excerpt).failure();
+  std::shared_ptr<const ptx::Module> module = *std::move(excerpt);
   std::optional<ptx::FunctionId> id = find_kernel(*module, kernel.name);
   if (id && calls_through_registers(*module, *id)) {
     Result<std::shared_ptr<const ptx::Module>> whole = image_->whole();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -28,9 +29,11 @@ class LaterKernels {
 
  private:
   Result<void> describe_now(KernelDescription& kernel);
+  Result<std::unique_ptr<ptx::Module>> read(const std::string& kernel);
 
   const std::unique_ptr<LaterImage> image_;
   const std::uint32_t max_registers_;
+  const ptx::Module& module_;
   std::unordered_map<std::string_view, ptx::VariableId> variables_;  ///< of the image, by name
   std::vector<KernelDescription>& kernels_;
   const std::unique_ptr<std::once_flag[]> asked_;  ///< by kernel

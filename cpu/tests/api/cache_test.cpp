@@ -157,6 +157,17 @@ TEST_F(KernelsOnDisk, a_damaged_file_is_compiled_anew_and_replaced) {
   }
 }
 
+TEST_F(KernelsOnDisk, code_from_a_small_image_serves_the_same_kernel_of_a_large_one) {
+  std::ifstream file(CUCORE_TEST_DATA "/api/kernels.ptx");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::ofstream(root / "large.ptx") << text << "//" << std::string(300 << 10, '{');
+  EXPECT_EQ(launch("read_globals"), "sum 55 compiled 1 loaded 0 compiler in memory\n");
+  EXPECT_EQ(Command("env -u CUCORE_CPU_FORM " + in_folder() + " " CUCORE_TEST_PROGRAM " " +
+                    (root / "large.ptx").string() + " read_globals")
+                .output(),
+            "sum 55 compiled 0 loaded 1 compiler absent\n");
+}
+
 TEST_F(KernelsOnDisk, what_is_known_of_a_large_image_and_damaged_is_read_anew_and_replaced) {
   std::ifstream file(CUCORE_TEST_DATA "/api/kernels.ptx");
   const std::string text(std::istreambuf_iterator<char>(file), {});

@@ -322,6 +322,32 @@ TEST_P(LargeImages, a_variable_of_a_function_is_one_for_all_kernels_that_call_it
   EXPECT_OK(cuModuleUnload(loaded));
 }
 
+TEST_P(LargeImages, kernels_see_long_tables) {
+  std::string text = std::string(head) + ".visible .global .align 4 .u32 table[4000] = {0";
+  for (int i = 1; i < 4000; ++i) text += ", " + std::to_string(i * i);
+  text += R"(};
+.visible .entry look_up(.param .u64 out, .param .u32 index)
+{
+  .reg .b32 %r<3>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [index];
+  mul.wide.u32 %rd2, %r1, 4;
+  mov.u64 %rd3, table;
+  add.s64 %rd3, %rd3, %rd2;
+  ld.global.u32 %r2, [%rd3];
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+  CUmodule loaded = nullptr;
+  ASSERT_OK(load(text, &loaded));
+  auto* const out = device_array<int>(1);
+  ASSERT_OK(launch(function_of(loaded, "look_up"), 1, 1, nullptr, out, 3999U));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(3999 * 3999, *out);
+  EXPECT_OK(cuModuleUnload(loaded));
+}
+
 TEST_P(LargeImages, threads_may_ask_for_kernels_at_the_same_time) {
   CUmodule loaded = nullptr;
   ASSERT_OK(load(kernels_ptx(), &loaded));

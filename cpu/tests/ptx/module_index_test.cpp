@@ -218,6 +218,35 @@ TEST(PtxModuleIndex, an_excerpt_of_an_unknown_kernel_has_no_kernel) {
   EXPECT_TRUE(accept(ModuleIndex::of(text)->kernel("unknown").text).module->functions.empty());
 }
 
+std::string numbers(std::size_t count) {
+  std::string list = "0x7f";
+  for (std::size_t i = 1; i < count; ++i) list += ", " + std::to_string(i % 256);
+  return list;
+}
+
+TEST(PtxModuleIndex, long_values_are_left_out_of_kernels_unless_they_name_something) {
+  const std::string kernel =
+      ".visible .entry k() { .reg .b64 %rd; mov.u64 %rd, table; mov.u64 %rd, other; mov.u64 %rd, first; mov.u64 %rd, "
+      "one; }\n";
+  const std::string text =
+      module_of(".global .align 4 .b8 table[5000] = {" + numbers(5000) + "};\n.global .u32 one = 1;\n" +
+                ".global .u64 other[2000] = {one, " + numbers(1900) + "};\n" + ".const .b8 first[2000] = {" +
+                numbers(2000) + "}, second = 1;\n.global .u32 open[ ] = {" + numbers(2000) + "};\n" + kernel);
+  const ParseResult whole = accept(text);
+  const ModuleIndex index = *ModuleIndex::of(text);
+  const ParseResult excerpt = parse(index.kernel("k")), variables = parse(index.variables());
+  ASSERT_NE(excerpt.module, nullptr) << format(excerpt.diagnostics);
+  ASSERT_NE(variables.module, nullptr);
+  for (const Variable& variable : excerpt.module->variables) {
+    const Variable& original = *whole.module->find_variable(variable.name);
+    EXPECT_EQ(variable.size, original.size);
+    EXPECT_EQ(variable.relocations.size(), original.relocations.size());
+    EXPECT_EQ(variable.initial.empty(), variable.name == "table") << variable.name;
+    EXPECT_EQ(variables.module->find_variable(variable.name)->initial, original.initial);
+  }
+  EXPECT_EQ(excerpt.module->functions[0].body[0].position.line, whole.module->functions[0].body[0].position.line);
+}
+
 TEST(PtxModuleIndex, diagnostics_of_an_excerpt_have_the_positions_of_the_module) {
   const std::string before = module_of("\n\n.func good() { ret; }\n\n");
   const std::string text = before + "  .entry bad() { \n  good.u32 x;\n }\n .entry other() { ret; }\n";
