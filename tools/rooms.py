@@ -67,8 +67,9 @@ ROOMS = {
     "cpu/compiler/vector/analysis cpu/compiler/vector/state cpu/compiler/vector/operations",
     "cpu/compiler/vector": "cpu/error cpu/abi cpu/analysis cpu/compiler/cost cpu/compiler/emitters "
     "cpu/compiler/vector/analysis cpu/compiler/vector/steps cpu/compiler/vector/emission",
+    "cpu/loader/cache": "cpu/ptx/tree cpu/abi",
     "cpu/loader": "cpu/error cpu/ptx/tree cpu/ptx/syntax cpu/abi cpu/analysis/flow cpu/analysis/layout "
-    "cpu/analysis/instructions cpu/analysis cpu/device_library",
+    "cpu/analysis/instructions cpu/analysis cpu/device_library cpu/loader/cache",
     "cpu/compiler": "cpu/error cpu/abi cpu/analysis/flow cpu/analysis/layout cpu/analysis cpu/compiler/cost "
     "cpu/compiler/emitters cpu/compiler/checks cpu/compiler/instructions cpu/compiler/passes cpu/compiler/vector",
     # and running it
@@ -81,7 +82,8 @@ ROOMS = {
     "cpu/runtime/texture": "cpu/error cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/address_space "
     "cpu/runtime/memory",
     "cpu/runtime/loading": "cpu/error cpu/ptx/tree cpu/ptx cpu/image cpu/abi cpu/linker cpu/analysis/flow "
-    "cpu/analysis/layout cpu/analysis cpu/loader cpu/runtime/process cpu/runtime/objects cpu/runtime/memory",
+    "cpu/analysis/layout cpu/analysis cpu/loader/cache cpu/loader cpu/runtime/process cpu/runtime/objects "
+    "cpu/runtime/memory",
     "cpu/runtime/grid": "cpu/error cpu/ptx/tree cpu/abi cpu/loader cpu/runtime/process cpu/runtime/threads "
     "cpu/runtime/address_space cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture",
     "cpu/runtime/checker": "cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "

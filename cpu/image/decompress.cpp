@@ -40,6 +40,7 @@ Result<std::string> decompress_zstd(std::string_view compressed, std::uint64_t s
   ZSTD_inBuffer input = {compressed.data(), compressed.size(), 0};
   std::string result;
   const std::size_t chunk = ZSTD_DStreamOutSize();
+  result.reserve(static_cast<std::size_t>(size) + chunk);  // addresses only: memory comes with what is written
   for (std::size_t left = 1; left != 0;) {
     const std::size_t have = result.size();
     if (have > size) return damaged("it decompresses to more than its header says");

@@ -176,17 +176,43 @@ Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t arch
   return Failure(ErrorCode::NoBinaryForGpu, describe(*entries, architecture));
 }
 
+PartsRead parts_read_of_fat_binary(std::string_view image, std::uint32_t architecture) {
+  const Result<std::vector<Entry>> entries = entries_of(image);
+  if (!entries) return {.parts = {image}, .most_ptx = image.size()};
+  const auto bytes_of = [](const Entry& entry) {
+    return std::max<std::uint64_t>(entry.decompressed_size, entry.payload.size());
+  };
+  const std::vector<Entry> fitting = candidates(*entries, kind_ptx, architecture);
+  if (!fitting.empty() && fitting.front().architecture == architecture)
+    return {.parts = {fitting.front().whole}, .most_ptx = bytes_of(fitting.front())};
+  PartsRead read;
+  std::uint64_t most_in_cubins = 0;
+  for (const Entry& entry : *entries) {
+    const bool is_cubin = entry.kind == kind_elf && entry.architecture <= architecture;
+    if (!is_cubin && entry.kind != kind_ptx) continue;
+    read.parts.push_back(entry.whole);
+    std::uint64_t& most = is_cubin ? most_in_cubins : read.most_ptx;
+    most = std::max(most, bytes_of(entry));
+  }
+  if (read.most_ptx == 0) read.most_ptx = most_in_cubins;
+  return read;
+}
+
+std::string fat_binary_of(std::string_view image, const std::vector<std::string_view>& entries) {
+  std::uint64_t size = 0;
+  for (const std::string_view entry : entries) size += entry.size();
+  std::string made(image.substr(0, file_header_size));
+  const auto header_bytes = static_cast<std::uint16_t>(file_header_size);
+  std::memcpy(made.data() + 6, &header_bytes, sizeof header_bytes);
+  std::memcpy(made.data() + 8, &size, sizeof size);
+  for (const std::string_view entry : entries) made += entry;
+  return made;
+}
+
 std::string lto_ir_of(std::string_view image, std::uint32_t architecture) {
   const Result<std::vector<Entry>> entries = entries_of(image);
   const std::vector<Entry> fitting = entries ? candidates(*entries, kind_lto_ir, architecture) : std::vector<Entry>();
-  if (fitting.empty()) return {};
-  const std::string_view entry = fitting.front().whole;
-  const std::uint64_t size = entry.size();
-  std::string alone(image.substr(0, file_header_size));
-  const auto header_bytes = static_cast<std::uint16_t>(file_header_size);
-  std::memcpy(alone.data() + 6, &header_bytes, sizeof header_bytes);
-  std::memcpy(alone.data() + 8, &size, sizeof size);
-  return alone.append(entry);
+  return fitting.empty() ? std::string() : fat_binary_of(image, {fitting.front().whole});
 }
 
 std::string machine_code_of(std::string_view image, std::uint32_t architecture) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cpu/image/image.hpp"
 
@@ -13,6 +14,12 @@ namespace cucore::cpu::image {
 bool is_fat_binary(std::string_view image);
 
 Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t architecture);
+
+/// Its entries that read_fat_binary would look at.
+PartsRead parts_read_of_fat_binary(std::string_view image, std::uint32_t architecture);
+
+/// A fat binary of those entries of `image`.
+std::string fat_binary_of(std::string_view image, const std::vector<std::string_view>& entries);
 
 /// Its LTO-IR for the highest architecture that fits, as a fat binary of that alone: the bytes are for NVIDIA's linker
 /// only. Empty if there is none.

@@ -56,6 +56,16 @@ Result<ImageContents> read_image(std::string_view image, std::uint32_t architect
   return contents;
 }
 
+PartsRead parts_read(std::string_view image, std::uint32_t architecture) {
+  if (is_fat_binary(image)) return parts_read_of_fat_binary(image, architecture);
+  return {.parts = {image}, .most_ptx = image.size()};
+}
+
+std::string image_of_parts(std::string_view image, std::uint32_t architecture) {
+  const PartsRead read = parts_read(image, architecture);
+  return is_fat_binary(image) ? fat_binary_of(image, read.parts) : std::string(image);
+}
+
 std::string_view locate_image(const void* address) {
   if (address == nullptr) return {};
   const auto* bytes = static_cast<const char*>(address);

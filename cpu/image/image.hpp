@@ -40,6 +40,16 @@ inline constexpr std::uint32_t any_architecture = 1000;
 /// well-formed but has no PTX, with InvalidImage if it is none or damaged.
 Result<ImageContents> read_image(std::string_view image, std::uint32_t architecture);
 
+/// What read_image would look at, as it lies in the image: nothing is decompressed.
+struct PartsRead {
+  std::vector<std::string_view> parts;  ///< images with equal parts have equal contents
+  std::uint64_t most_ptx = 0;           ///< bytes: what they say; not checked
+};
+PartsRead parts_read(std::string_view image, std::uint32_t architecture);
+
+/// An image of those parts alone, which read_image reads as it does the whole.
+std::string image_of_parts(std::string_view image, std::uint32_t architecture);
+
 /// Where the image at `address` lies: the driver's load functions are given no size. PTX ends at its NUL, a cubin and a
 /// fat binary where their headers say; a fat binary wrapper (the descriptor that compilers embed) is followed to its
 /// fat binary. Trusts the headers, as any driver must; empty if there is no known image at `address`.

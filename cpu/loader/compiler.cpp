@@ -8,8 +8,8 @@
 #include "cpu/analysis/flow/reach.hpp"
 #include "cpu/analysis/layout/layout.hpp"
 #include "cpu/analysis/vector_limits.hpp"
+#include "cpu/loader/cache/kernel_cache.hpp"
 #include "cpu/loader/compiler_library.hpp"
-#include "cpu/loader/kernel_cache.hpp"
 #include "cpu/loader/kernel_key.hpp"
 #include "cpu/loader/link.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "cpu/loader/cache/digest.hpp"
+#include "cpu/loader/cache/host_identity.hpp"
 #include "cpu/loader/compiler_library.hpp"
-#include "cpu/loader/digest.hpp"
-#include "cpu/loader/host_identity.hpp"
 
 namespace cucore::cpu::loader {
 namespace {

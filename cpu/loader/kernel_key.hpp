@@ -8,7 +8,7 @@
 
 #include "cpu/abi/compiler.hpp"
 #include "cpu/analysis/flow/reach.hpp"
-#include "cpu/loader/kernel_record.hpp"
+#include "cpu/loader/cache/kernel_record.hpp"
 
 namespace cucore::cpu::loader {
 

@@ -2,6 +2,7 @@
 #include "cpu/ptx/parser.hpp"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 
 #include "cpu/ptx/checks/verifier.hpp"
@@ -10,12 +11,14 @@
 
 namespace cucore::cpu::ptx {
 
-ParseResult parse(std::string_view text) {
+namespace {
+
+ParseResult parse(std::string_view text, std::span<const TextPiece> pieces) {
   ParseResult result;
   result.module = std::make_unique<Module>();
   result.module->text = text.substr(0, text.find('\0'));
   try {
-    ModuleParser(*result.module, result.diagnostics).parse_module();
+    ModuleParser(*result.module, result.diagnostics, pieces).parse_module();
   } catch (const Abandon&) {
     // The diagnostic is in the list already.
   }
@@ -30,6 +33,12 @@ ParseResult parse(std::string_view text) {
   }
   return result;
 }
+
+}  // namespace
+
+ParseResult parse(std::string_view text) { return parse(text, {}); }
+
+ParseResult parse(const Excerpt& excerpt) { return parse(excerpt.text, excerpt.pieces); }
 
 std::string format(const std::vector<Diagnostic>& diagnostics) {
   std::string text;

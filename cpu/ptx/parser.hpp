@@ -21,6 +21,8 @@ struct ParseResult {
 /// Parses and verifies one PTX translation unit. The text ends at its first NUL, if it has one. A syntax error ends the
 /// work; up to fifty semantic errors are collected. Thread-safe.
 ParseResult parse(std::string_view text);
+/// The same for an excerpt, with the positions of the text that it is of.
+ParseResult parse(const Excerpt& excerpt);
 
 /// `ptxas`-like text: "ptx:LINE:COLUMN: error: MESSAGE", one line each.
 std::string format(const std::vector<Diagnostic>& diagnostics);

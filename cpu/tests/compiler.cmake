@@ -21,6 +21,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/waiting_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/faulting_access_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/loader/image_record_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/key_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/object_test.cpp)
 cucore_test(codegen_tests)

@@ -5,6 +5,7 @@ add_executable(ptx_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx/declarations_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx/diagnostics_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx/instructions_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/ptx/module_index_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx/old_spellings_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx/operand_rules_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx/robustness_test.cpp)

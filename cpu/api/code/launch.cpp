@@ -28,6 +28,16 @@ CUresult of_function(CUfunction handle, F&& call) {
   });
 }
 
+/// The same for what needs none of its PTX.
+template <class F>
+CUresult of_named_function(CUfunction handle, F&& call) {
+  return with_context([&](Context& context) {
+    std::shared_ptr<Function> function;
+    const CUresult result = runtime::find_named_function(context, handle, &function);
+    return result == CUDA_SUCCESS ? call(*function) : result;
+  });
+}
+
 /// The launch as a graph node, into which what the call points at is copied.
 CUresult capture_launch(Stream& stream, CUfunction f, const LaunchRequest& request,
                         std::span<const CUlaunchAttribute> attributes) {
@@ -174,7 +184,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
 }
 
 CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
-  return of_function(hfunc, [&](Function& function) {
+  return of_named_function(hfunc, [&](Function& function) {
     if (!hmod) return CUDA_ERROR_INVALID_VALUE;
     *hmod = function.module().handle();
     return CUDA_SUCCESS;
@@ -182,7 +192,7 @@ CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
 }
 
 CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
-  return of_function(hfunc, [&](Function& function) {
+  return of_named_function(hfunc, [&](Function& function) {
     if (!name) return CUDA_ERROR_INVALID_VALUE;
     *name = function.description().name.c_str();
     return CUDA_SUCCESS;

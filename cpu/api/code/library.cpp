@@ -13,6 +13,7 @@ using namespace cucore::cpu::api;
 namespace runtime = cucore::cpu::runtime;
 using cucore::cpu::ErrorCode;
 using cucore::cpu::Result;
+using runtime::ImageStays;
 using runtime::JitOptions;
 using runtime::Kernel;
 using runtime::Library;
@@ -55,6 +56,15 @@ CUresult of_kernel(CUkernel handle, F&& call) {
   });
 }
 
+/// For what its PTX says.
+template <class F>
+CUresult of_complete_kernel(CUkernel handle, F&& call) {
+  return of_kernel(handle, [&](Kernel& kernel) {
+    const Result<void> known = kernel.complete();
+    return known ? call(kernel) : driver_result(known);
+  });
+}
+
 /// Libraries belong to no device; all devices of this driver have the same capability.
 int capability() { return runtime::devices().front()->capability(); }
 
@@ -63,6 +73,13 @@ CUresult check(CUlibraryOption* options, unsigned int count) {
   for (unsigned int i = 0; i < count; ++i)
     if (options[i] < 0 || options[i] >= CU_LIBRARY_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;
+}
+
+/// CU_LIBRARY_BINARY_IS_PRESERVED: until the library is unloaded.
+ImageStays what_stays(const CUlibraryOption* options, void* const* values, unsigned int count) {
+  for (unsigned int i = 0; i < count; ++i)
+    if (options[i] == CU_LIBRARY_BINARY_IS_PRESERVED && values && values[i]) return ImageStays::UntilForgotten;
+  return ImageStays::No;
 }
 
 /// A bad image is a library all the same, one without kernels, as in the driver; the logs say why at once.
@@ -85,12 +102,14 @@ CUresult load(CUlibrary* library, CUjit_option* jitOptions, void** jitOptionsVal
 }  // namespace
 
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jitOptions, void** jitOptionsValues,
-                           unsigned int numJitOptions, CUlibraryOption* libraryOptions, void**,
+                           unsigned int numJitOptions, CUlibraryOption* libraryOptions, void** libraryOptionValues,
                            unsigned int numLibraryOptions) {
   if (!code) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return load(library, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, numLibraryOptions,
-              __builtin_return_address(0),
-              [&](const JitOptions& jit) { return runtime::load_program(code, 0, capability(), jit); });
+              __builtin_return_address(0), [&](const JitOptions& jit) {
+                const ImageStays stays = what_stays(libraryOptions, libraryOptionValues, numLibraryOptions);
+                return runtime::load_program(code, 0, capability(), jit, stays);
+              });
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_option* jitOptions,
@@ -115,6 +134,8 @@ CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* na
     const int index = found.program().find_kernel(name);
     if (index < 0) return CUDA_ERROR_NOT_FOUND;
     const runtime::KernelDescription& kernel = found.program().kernels[static_cast<std::size_t>(index)];
+    if (const Result<void> known = found.program().complete(static_cast<std::size_t>(index)); !known)
+      return driver_result(known);
     if (const Result<void> supported = check_supported(kernel); !supported) return driver_result(supported);
     *pKernel = found.kernels()[static_cast<std::size_t>(index)]->handle();
     return CUDA_SUCCESS;
@@ -193,7 +214,7 @@ CUresult cuKernelGetName(const char** name, CUkernel hfunc) {
 }
 
 CUresult cuKernelGetParamCount(CUkernel kernel, size_t* paramCount) {
-  return of_kernel(kernel, [&](Kernel& found) {
+  return of_complete_kernel(kernel, [&](Kernel& found) {
     if (!paramCount) return CUDA_ERROR_INVALID_VALUE;
     *paramCount = found.description().parameters.size();
     return CUDA_SUCCESS;
@@ -202,7 +223,7 @@ CUresult cuKernelGetParamCount(CUkernel kernel, size_t* paramCount) {
 
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
   if (!kernel) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
-  return of_kernel(kernel, [&](Kernel& found) {
+  return of_complete_kernel(kernel, [&](Kernel& found) {
     const auto& parameters = found.description().parameters;
     if (!paramOffset || paramIndex >= parameters.size()) return CUDA_ERROR_INVALID_VALUE;
     *paramOffset = parameters[paramIndex].offset;

@@ -81,6 +81,7 @@ CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name)
     if (!hfunc || !name) return CUDA_ERROR_INVALID_VALUE;
     runtime::Function* const function = module.find_function(name);
     if (!function) return CUDA_ERROR_NOT_FOUND;
+    if (const Result<void> known = function->complete(); !known) return driver_result(known);
     if (const Result<void> supported = check_supported(function->description()); !supported)
       return driver_result(supported);
     *hfunc = function->handle();

@@ -94,8 +94,19 @@ Token Lexer::malformed(std::string_view why) {
   return token;
 }
 
+/// Positions go on as those of the piece that the next token belongs to.
+void Lexer::enter_pieces() {
+  while (!pieces_.empty() && offset_ >= pieces_.front().offset) {
+    const TextPiece& piece = pieces_.front();
+    line_ = piece.position.line;
+    line_start_ = piece.offset + 1 - piece.position.column;  // before the text, if need be: only differences count
+    pieces_ = pieces_.subspan(1);
+  }
+}
+
 Token Lexer::next() {
   if (!skip_blanks()) return malformed("comment has no end");
+  if (!pieces_.empty()) enter_pieces();
   if (offset_ >= text_.size()) return finish(TokenKind::End, 0);
   const char c = at(0);
   if (is_of(c, Letter | NameSign) || (c == '%' && is_follow(at(1)))) {

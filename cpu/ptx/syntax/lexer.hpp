@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "cpu/ptx/tree/ast.hpp"
@@ -37,7 +38,8 @@ struct Token {
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  /// `pieces`: of an excerpt; they must outlive the lexer.
+  explicit Lexer(std::string_view text, std::span<const TextPiece> pieces = {}) : text_(text), pieces_(pieces) {}
 
   /// The next token; End for ever at the end of the text. A malformed token sets `error` and returns End.
   Token next();
@@ -47,9 +49,23 @@ class Lexer {
   /// Empty, or what was wrong with the token at the position of the End that `next` returned: a static text.
   std::string_view error() const { return error_; }
 
+  /// How a block ends that is passed over.
+  enum class Block : std::uint8_t {
+    Passed,     ///< the next token is the one behind its `}`
+    NeverEnds,  ///< there is no such `}`, or a comment or string in it has no end
+    Declares,   ///< passed; but `.global` or `.const` in it may declare a variable of the module
+  };
+  /// Passes over the rest of a block, of which `{` was the last token, much faster than by its tokens.
+  Block pass_block();
+
+  /// Where the next blank or token begins in the text.
+  std::size_t offset() const { return offset_; }
+
  private:
   char at(std::size_t ahead) const { return offset_ + ahead < text_.size() ? text_[offset_ + ahead] : '\0'; }
   bool skip_blanks();  ///< false: an unterminated comment
+  void enter_pieces();
+  void pass_lines(std::size_t end);
   Token finish(TokenKind kind, std::size_t length);
   Token malformed(std::string_view why);
   Token number();
@@ -58,6 +74,7 @@ class Lexer {
   Token string();
 
   std::string_view text_;
+  std::span<const TextPiece> pieces_;  ///< those not yet entered
   std::size_t offset_ = 0;
   std::size_t line_start_ = 0;
   std::uint32_t line_ = 1;

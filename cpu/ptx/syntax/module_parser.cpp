@@ -17,8 +17,8 @@ std::string quote(std::string_view word) {
   return quoted + "'";
 }
 
-ModuleParser::ModuleParser(Module& module, std::vector<Diagnostic>& diagnostics)
-    : module_(module), diagnostics_(diagnostics), lexer_(module.text) {}
+ModuleParser::ModuleParser(Module& module, std::vector<Diagnostic>& diagnostics, std::span<const TextPiece> pieces)
+    : module_(module), diagnostics_(diagnostics), lexer_(module.text, pieces) {}
 
 ModuleParser::Nesting::Nesting(ModuleParser& parser) : parser_(parser) {
   // The destructor does not run if the constructor throws, so the count is only raised once it is known to be allowed.

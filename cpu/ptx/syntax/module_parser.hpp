@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,8 @@ struct Constant {
 
 class ModuleParser {
  public:
-  /// `module.text` must be set; fills the rest of `module`.
-  ModuleParser(Module& module, std::vector<Diagnostic>& diagnostics);
+  /// `module.text` must be set; fills the rest of `module`. `pieces`: of an excerpt.
+  ModuleParser(Module& module, std::vector<Diagnostic>& diagnostics, std::span<const TextPiece> pieces);
 
   void parse_module();
 

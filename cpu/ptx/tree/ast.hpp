@@ -58,6 +58,18 @@ struct Position {
   std::uint32_t column = 0;
 };
 
+/// A part of a larger text: from `offset` on, until the next piece, it stands at `position` there and further.
+struct TextPiece {
+  std::size_t offset = 0;
+  Position position;
+};
+
+/// Some items of a module as a text of their own, in which tokens keep the positions that they have in the module.
+struct Excerpt {
+  std::string text;
+  std::vector<TextPiece> pieces;  ///< each begins at a token; ascending
+};
+
 /// A position in the CUDA source, from the `.loc` in force. file 0: none.
 struct SourceLine {
   std::uint32_t file = 0;  ///< index of a `.file` directive

@@ -150,7 +150,7 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   grid.context = &context;
   grid.kernel = &kernel.display_name;
   grid.keeps_alive = function;
-  grid.ptx = function->module().program().ptx.get();
+  grid.ptx = kernel.ptx.get();
   grid.threads_per_block = request.block[0] * request.block[1] * request.block[2];
   grid.block_count = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
   grid.is_cooperative = request.cooperative;

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cpu/loader/kernel_cache.hpp"
 #include "cpu/runtime/process/settings.hpp"
 
 namespace cucore::cpu::runtime {
@@ -33,14 +32,20 @@ loader::KernelCache* cache_of_environment() {
   return new loader::KernelCache(folder.string());
 }
 
+/// Never destroyed: a thread may still compile when the process ends.
+loader::KernelCache* shared_cache() {
+  static loader::KernelCache* const cache = cache_of_environment();
+  return cache;
+}
+
 }  // namespace
+
+const loader::KernelCache* kernel_cache() { return shared_cache(); }
 
 Result<loader::CompiledKernel> compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
                                                const loader::ModuleAddresses& addresses,
                                                const CompileOptions& options) {
-  // Never destroyed: a thread may still compile when the process ends.
-  static loader::KernelCache* const cache = cache_of_environment();
-  Result<loader::CompiledKernel> compiled = loader::compile(module, kernel, addresses, options, cache);
+  Result<loader::CompiledKernel> compiled = loader::compile(module, kernel, addresses, options, shared_cache());
   if (compiled) ++(compiled->was_cached ? loaded_kernels : compiled_kernels);
   return compiled;
 }

@@ -4,12 +4,16 @@
 #include <cstddef>
 
 #include "cpu/error/result.hpp"
+#include "cpu/loader/cache/kernel_cache.hpp"
 #include "cpu/loader/compiler.hpp"
 
 namespace cucore::cpu::runtime {
 
-/// loader::compile with the cache that CUCORE_CPU_CACHE names (read once): a folder, or 0 for none. Unset, it is
-/// cucore/cpu-kernels in $XDG_CACHE_HOME or else in ~/.cache. Thread-safe.
+/// The cache that CUCORE_CPU_CACHE names (read once): a folder, or 0 for none. Unset, it is cucore/cpu-kernels in
+/// $XDG_CACHE_HOME or else in ~/.cache. Null if there is none. Thread-safe.
+const loader::KernelCache* kernel_cache();
+
+/// loader::compile with that cache. Thread-safe.
 Result<loader::CompiledKernel> compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
                                                const loader::ModuleAddresses& addresses, const CompileOptions& options);
 

@@ -28,6 +28,8 @@ KernelTable& kernel_table() {
 
 const KernelDescription& Kernel::description() const { return library_.program().kernels[index_]; }
 
+Result<void> Kernel::complete() const { return library_.program().complete(index_); }
+
 CUkernel Kernel::handle() {
   const std::lock_guard lock(mutex_);
   if (!handle_) {
@@ -140,6 +142,7 @@ void Library::unload() {
   library_table().remove(handle_);
   for (const auto& kernel : kernels_) kernel_table().remove(kernel->handle());
   for (const auto& module : modules()) module->unload();
+  if (program_->later) program_->later->forget_image();
   const std::lock_guard lock(mutex_);
   modules_.clear();
 }

@@ -23,7 +23,9 @@ class Kernel {
   Kernel(Library& library, std::size_t index) : library_(library), index_(index) {}
 
   Library& library() const { return library_; }
+  /// All but the name is there once it is complete.
   const KernelDescription& description() const;
+  Result<void> complete() const;
   CUkernel handle();  ///< made at first use
   Result<std::shared_ptr<Function>> function_in(Context& context);
 

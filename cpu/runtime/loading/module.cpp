@@ -52,12 +52,36 @@ std::uint64_t address_of(const Function& function) { return reinterpret_cast<std
 
 }  // namespace
 
-Function::Function(Module& module, const KernelDescription& description)
-    : module_(module),
-      description_(description),
-      max_dynamic_shared_(shared_per_block -
-                          std::min<std::size_t>(shared_per_block, description.info.declared_shared)) {
-  for (int axis = 0; axis < 3; ++axis) required_cluster_[axis].store(description.required_cluster[axis]);
+Function::Function(Module& module, const KernelDescription& description) : module_(module), description_(description) {
+  if (!module.program().later) (void)complete();  // which cannot fail
+}
+
+Result<void> Function::complete() {
+  if (is_complete()) return {};
+  const Program& program = module_.program();
+  const auto index = static_cast<std::size_t>(&description_ - program.kernels.data());
+  if (Result<void> described = program.complete(index); !described) return described;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_complete()) return {};
+    const std::size_t taken = std::min<std::size_t>(shared_per_block, description_.info.declared_shared);
+    max_dynamic_shared_.store(shared_per_block - taken);
+    for (int axis = 0; axis < 3; ++axis) required_cluster_[axis].store(description_.required_cluster[axis]);
+    if (program.later) addresses_ = module_.addresses_in(description_);
+    is_complete_.store(true, std::memory_order_release);
+  }
+  if (!program.later) return {};
+  // Device code may launch those that it names, and its stacks are too small to read them there.
+  for (const ptx::FunctionId id : analysis::find_reach(*description_.ptx, description_.id).kernels)
+    if (void* const named = addresses_.kernels[id]) (void)static_cast<Function*>(named)->complete();
+  return {};
+}
+
+bool Function::reaches(std::size_t variable) const {
+  const std::vector<ptx::VariableId> reached = analysis::find_reach(*description_.ptx, description_.id).variables;
+  return std::any_of(reached.begin(), reached.end(), [&](ptx::VariableId id) {
+    return (module_.program().later ? description_.variables[id] : id) == variable;
+  });
 }
 
 CUfunction Function::handle() {
@@ -79,15 +103,15 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
   if (const Result<void> supported = check_supported(description_); !supported) return driver_result(supported);
   const CompileOptions options = options_for(form, block);
-  Result<loader::CompiledKernel> compiled =
-      compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);
+  Result<loader::CompiledKernel> compiled = compile_or_load(
+      *description_.ptx, description_.id, module_.program().later ? addresses_ : module_.addresses(), options);
   if (!compiled) {
     report("kernel " + description_.name + ": " + compiled.failure().sentence());
     return driver_result(compiled.failure());
   }
   *code = std::move(compiled->code);
   code_.add(options, *code);
-  report_form(*module_.program().ptx, description_.name, options, **code, compiled->refusal);
+  report_form(*description_.ptx, description_.name, options, **code, compiled->refusal);
   return CUDA_SUCCESS;
 }
 
@@ -96,7 +120,8 @@ PreparedLaunch Function::prepared_launch() {
   return prepared_;
 }
 
-Result<int> Function::attribute(CUfunction_attribute attribute) const {
+Result<int> Function::attribute(CUfunction_attribute attribute) {
+  if (Result<void> known = complete(); !known) return std::move(known).failure();
   const KernelInfo& info = description_.info;
   if (attribute == device_node_update_supported || attribute == shared_memory_mode)
     return 0;  // no; CU_SHARED_MEMORY_MODE_DEFAULT
@@ -141,6 +166,7 @@ Result<int> Function::attribute(CUfunction_attribute attribute) const {
 }
 
 Result<void> Function::set_attribute(CUfunction_attribute attribute, int value) {
+  if (Result<void> known = complete(); !known) return known;
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       if (value < 0 || static_cast<std::size_t>(value) + description_.info.declared_shared > shared_per_block_opt_in)
@@ -194,8 +220,26 @@ Module::Module(Context& context, std::shared_ptr<const Program> program, bool of
     : context_(context), program_(std::move(program)), of_library_(of_library) {
   for (const KernelDescription& kernel : program_->kernels)
     functions_.push_back(std::make_unique<Function>(*this, kernel));
-  addresses_.kernels.resize(program_->ptx->functions.size(), nullptr);
-  for (const auto& function : functions_) addresses_.kernels[function->description().id] = function.get();
+  addresses_.kernels = kernels_in(*program_->ptx);
+}
+
+std::vector<void*> Module::kernels_in(const ptx::Module& ptx) {
+  std::vector<void*> kernels(ptx.functions.size(), nullptr);
+  if (!program_->later) {
+    for (const auto& function : functions_) kernels[function->description().id] = function.get();
+    return kernels;
+  }
+  for (ptx::FunctionId id = 0; id < ptx.functions.size(); ++id)
+    if (const ptx::Function& function = ptx.functions[id]; function.is_entry && function.has_body)
+      kernels[id] = find_function(function.name);
+  return kernels;
+}
+
+loader::ModuleAddresses Module::addresses_in(const KernelDescription& kernel) {
+  loader::ModuleAddresses addresses{.variables = {}, .kernels = kernels_in(*kernel.ptx)};
+  for (const ptx::VariableId variable : kernel.variables)
+    addresses.variables.push_back(variable < addresses_.variables.size() ? addresses_.variables[variable] : nullptr);
+  return addresses;
 }
 
 Module::~Module() {
@@ -214,6 +258,9 @@ Result<std::shared_ptr<Module>> Module::load(Context& context, std::shared_ptr<c
   made->managed_ = std::move(managed);
   if (Result<void> allocated = made->allocate_variables(); !allocated) return std::move(allocated).failure();
   if (Result<void> initialised = made->initialise_variables(); !initialised) return std::move(initialised).failure();
+  if (made->program_->later)
+    for (void* const named : made->addresses_.kernels)  // as in Function::complete: device code may launch them
+      if (named) (void)static_cast<Function*>(named)->complete();
   made->handle_ = reinterpret_cast<CUmodule>(module_table().insert(made));
   const std::lock_guard lock(kernel_addresses().mutex);
   for (const auto& function : made->functions_) kernel_addresses().modules.emplace(address_of(*function), made);
@@ -283,8 +330,7 @@ void Module::give_function_addresses(std::string_view name) {
     if (variable.name != name || !addresses_.variables[i] || !analysis::names_functions(ptx, variable)) continue;
     for (const auto& function : functions_) {
       if (loader::has_function_addresses(ptx, variable, addresses_.variables[i])) break;
-      const std::vector<ptx::VariableId> reached = analysis::find_reach(ptx, function->description().id).variables;
-      if (std::find(reached.begin(), reached.end(), i) == reached.end()) continue;
+      if (!function->complete() || !function->reaches(i)) continue;
       std::shared_ptr<const Code> code;
       (void)function->code({1, 1, 1}, 0, &code);  // what fails is reported
     }
@@ -299,16 +345,24 @@ void Module::unload() {
 std::shared_ptr<Module> find_module(CUmodule handle) { return module_table().find(handle); }
 
 std::shared_ptr<Function> find_kernel_at(std::uint64_t address) {
-  const std::shared_lock lock(kernel_addresses().mutex);
+  std::shared_lock lock(kernel_addresses().mutex);
   const auto found = kernel_addresses().modules.find(address);
   if (found == kernel_addresses().modules.end()) return nullptr;
   auto module = found->second.lock();
-  return module ? std::shared_ptr<Function>(std::move(module), reinterpret_cast<Function*>(address)) : nullptr;
+  lock.unlock();
+  if (!module) return nullptr;
+  auto function = std::shared_ptr<Function>(std::move(module), reinterpret_cast<Function*>(address));
+  return function->complete() ? function : nullptr;
 }
 
 std::shared_ptr<Function> find_function(CUfunction handle) { return function_table().find(handle); }
 
 CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function) {
+  const CUresult found = find_named_function(context, handle, function);
+  return found != CUDA_SUCCESS || (*function)->is_complete() ? found : driver_result((*function)->complete());
+}
+
+CUresult find_named_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function) {
   if (auto found = function_table().find(handle)) {
     *function = std::move(found);
     return CUDA_SUCCESS;

@@ -42,14 +42,18 @@ class Function {
   Function(Module& module, const KernelDescription& description);
 
   Module& module() const { return module_; }
+  /// All but the name is there once it is complete.
   const KernelDescription& description() const { return description_; }
+  bool is_complete() const { return is_complete_.load(std::memory_order_acquire); }
+  /// Program::complete for this kernel. Whoever is given a function to launch or ask calls it first.
+  Result<void> complete();
   CUfunction handle();  ///< made at first use
 
   /// Code for a launch of so many threads in such blocks; compiles where it has none yet. The report says why if it
   /// fails. Every launch calls this, and a Result would pass its value through memory.
   CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const Code>* code);
 
-  Result<int> attribute(CUfunction_attribute attribute) const;
+  Result<int> attribute(CUfunction_attribute attribute);
   Result<void> set_attribute(CUfunction_attribute attribute, int value);
   std::size_t max_dynamic_shared() const { return max_dynamic_shared_.load(); }
   ClusterLimits cluster_limits() const;
@@ -62,6 +66,8 @@ class Function {
   }
   /// Picoseconds that a device thread took in the last grid of many; 0 if there was none.
   std::atomic<std::uint64_t>& pace() { return pace_; }
+  /// Whether the kernel, which is complete, uses a variable of the program.
+  bool reaches(std::size_t variable) const;
   /// Blocks of `threads` threads that one worker keeps going at once: what the scheduler really does.
   int max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const;
 
@@ -72,11 +78,13 @@ class Function {
   CUfunction handle_ = nullptr;
   PreparedLaunch prepared_;
   CodeVariants code_;
-  std::uint64_t threads_ = 0;  ///< launched so far
+  std::atomic<bool> is_complete_{false};
+  loader::ModuleAddresses addresses_;  ///< of the module, for an excerpt; else empty
+  std::uint64_t threads_ = 0;          ///< launched so far
   std::atomic<std::uint64_t> pace_{0};
-  std::atomic<std::size_t> max_dynamic_shared_;
+  std::atomic<std::size_t> max_dynamic_shared_{0};
   std::atomic<int> carveout_{-1};
-  std::atomic<std::uint32_t> required_cluster_[3];
+  std::atomic<std::uint32_t> required_cluster_[3]{};
   std::atomic<bool> may_be_large_cluster_{false};
   std::atomic<int> cluster_policy_{CU_CLUSTER_SCHEDULING_POLICY_DEFAULT};
 };
@@ -95,6 +103,8 @@ class Module : public std::enable_shared_from_this<Module> {
   CUmodule handle() const { return handle_; }
   bool is_of_library() const { return of_library_; }
   const loader::ModuleAddresses& addresses() const { return addresses_; }
+  /// The same for the excerpt of one of its kernels.
+  loader::ModuleAddresses addresses_in(const KernelDescription& kernel);
   std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
   Function* find_function(std::string_view name);
   /// NotFound if there is no such variable. From then on the host can see what is in it.
@@ -104,6 +114,7 @@ class Module : public std::enable_shared_from_this<Module> {
   void unload();
 
  private:
+  std::vector<void*> kernels_in(const ptx::Module& ptx);  ///< their addresses, as in ModuleAddresses
   Result<void> allocate_variables();
   Result<void> initialise_variables();
   /// Functions have addresses once they are compiled: compiles a kernel that has those which the initialiser of a
@@ -121,9 +132,11 @@ class Module : public std::enable_shared_from_this<Module> {
 
 std::shared_ptr<Module> find_module(CUmodule handle);
 /// A function, or a library's kernel, which means its function in `context` (loaded there at first use). Every launch
-/// calls this, and a Result would pass its value through memory.
+/// calls this, and a Result would pass its value through memory. The function is complete.
 CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function);
-/// The kernel whose address device code has (ModuleAddresses::kernels); null if there is none.
+/// The same for those who ask for no more than its name or its module.
+CUresult find_named_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function);
+/// The kernel whose address device code has (ModuleAddresses::kernels), complete; null if there is none.
 std::shared_ptr<Function> find_kernel_at(std::uint64_t address);
 /// A function handle alone, with no context.
 std::shared_ptr<Function> find_function(CUfunction handle);

@@ -7,139 +7,94 @@
 #include <iterator>
 #include <utility>
 
-#include "cpu/abi/alignment.hpp"
-#include "cpu/abi/demangle.hpp"
-#include "cpu/analysis/fidelity.hpp"
-#include "cpu/analysis/layout/layout.hpp"
+#include "cpu/image/image.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/loading/image_source.hpp"
-#include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/process/process.hpp"
-#include "cpu/runtime/process/settings.hpp"
 
 namespace cucore::cpu::runtime {
 namespace {
 
-/// One line for each of the first instructions, and how many more there are.
-std::string list(const std::vector<analysis::Unsupported>& instructions, std::string_view what_is_wrong) {
-  constexpr std::size_t most_of_them = 20;
-  std::string log;
-  for (std::size_t i = 0; i < std::min(instructions.size(), most_of_them); ++i) {
-    const analysis::Unsupported& each = instructions[i];
-    log += "ptx:" + std::to_string(each.line) + ": error: " + each.instruction + " is not " +
-           std::string(what_is_wrong) + " (" + each.reason + "), in " + each.function + "\n";
-  }
-  if (instructions.size() > most_of_them)
-    log += "... and " + std::to_string(instructions.size() - most_of_them) + " more\n";
-  return log;
+/// What is wrong with text that does not parse.
+Failure failure_of(const ptx::ParseResult& parsed, std::string_view text) {
+  const bool too_new = std::any_of(parsed.diagnostics.begin(), parsed.diagnostics.end(), [](const auto& diagnostic) {
+    return diagnostic.kind == ptx::Diagnostic::Kind::UnsupportedVersion;
+  });
+  const bool is_ptx = text.find(".version") != std::string_view::npos;
+  return Failure(too_new  ? ErrorCode::UnsupportedPtxVersion
+                 : is_ptx ? ErrorCode::InvalidPtx
+                          : ErrorCode::InvalidImage,
+                 ptx::format(parsed.diagnostics));
 }
 
-/// CUCORE_CPU_STRICT=1, read once.
-bool is_strict() {
-  static const bool strict = is_set_to(Setting::strict, "1");
-  return strict;
+/// A program with the module's variables, and no kernels yet.
+Result<std::shared_ptr<Program>> without_kernels(std::unique_ptr<ptx::Module> ptx, const ImageSource& source,
+                                                 int capability) {
+  if (ptx->address_size != 64)
+    return Failure(ErrorCode::InvalidPtx, "ptx: error: 32-bit addresses (.address_size 32) are not supported");
+  if (Result<void> fits = check_target(source, *ptx, capability); !fits) return std::move(fits).failure();
+  auto program = std::make_shared<Program>();
+  bool specific = false;
+  program->target = target_number(*ptx, &specific);
+  program->ptx = std::move(ptx);
+  return program;
 }
 
-/// Whether a kernel runs here, looking at all that it reaches.
-Result<void> check_instructions(const ptx::Module& module, ptx::FunctionId kernel) {
-  if (const auto missing = analysis::find_unsupported(module, kernel); !missing.empty())
-    return Failure(ErrorCode::NotSupported, list(missing, "supported by the CPU device"));
-  if (!is_strict()) return {};
-  if (const auto approximate = analysis::find_approximate(module, kernel); !approximate.empty())
-    return Failure(ErrorCode::NotSupported, list(approximate, "exact on the CPU device, as CUCORE_CPU_STRICT asks"));
-  return {};
-}
-
-std::uint32_t product(const std::optional<std::uint32_t> (&shape)[3]) {
-  return shape[0].value_or(1) * shape[1].value_or(1) * shape[2].value_or(1);
-}
-
-/// The most registers that a kernel's threads may have: its directives', the load call's (0: none), the device's.
-std::uint32_t register_limit(const ptx::PerformanceDirectives& directives, std::uint32_t of_call) {
-  constexpr std::uint32_t most = 255;
-  constexpr std::uint32_t least = 16;  // with fewer no kernel can call a function
-  std::uint32_t limit = most;
-  if (directives.maxnreg) limit = std::min(limit, *directives.maxnreg);
-  if (of_call != 0) limit = std::min(limit, of_call);
-  const std::uint32_t threads = directives.reqntid[0]   ? product(directives.reqntid)
-                                : directives.maxntid[0] ? product(directives.maxntid)
-                                                        : 0;
-  const std::uint64_t resident = std::uint64_t{threads} * directives.minnctapersm.value_or(1);
-  if (resident != 0) limit = std::min(limit, static_cast<std::uint32_t>(registers_per_block / resident));
-  return std::max(limit, least);
-}
-
-/// The smaller of two limits, of which 0 is none.
-std::uint32_t smaller_limit(std::uint32_t a, std::uint32_t b) { return a == 0 || b == 0 ? a + b : std::min(a, b); }
-
-KernelDescription describe(const ptx::Module& module, ptx::FunctionId id, std::uint32_t max_registers) {
-  const ptx::Function& function = module.functions[id];
-  KernelDescription kernel;
-  kernel.id = id;
-  kernel.name = function.name;
-  kernel.display_name = demangled(kernel.name);
-  kernel.info = analysis::describe(module, id);
-  for (const ptx::VariableId variable : function.parameters) {
-    const ptx::Variable& parameter = function.variables[variable];
-    const std::size_t offset = round_up(kernel.parameter_bytes, parameter.alignment);
-    kernel.parameters.push_back({offset, static_cast<std::size_t>(parameter.size)});
-    kernel.parameter_bytes = offset + static_cast<std::size_t>(parameter.size);
-  }
-  kernel.max_threads = max_threads_per_block;
-  const ptx::PerformanceDirectives& directives = function.directives;
-  if (directives.maxntid[0]) kernel.max_threads = std::min(kernel.max_threads, product(directives.maxntid));
-  if (directives.reqntid[0]) {
-    kernel.max_threads = std::min(kernel.max_threads, product(directives.reqntid));
-    for (int axis = 0; axis < 3; ++axis) kernel.required[axis] = directives.reqntid[axis].value_or(1);
-  }
-  if (directives.reqnctapercluster[0])
-    for (int axis = 0; axis < 3; ++axis) kernel.required_cluster[axis] = directives.reqnctapercluster[axis].value_or(1);
-  kernel.largest_cluster = directives.maxclusterrank.value_or(0);
-  kernel.is_for_clusters = directives.explicitcluster;
-  const std::uint32_t needed = kernel.info.registers;
-  kernel.registers = std::min(needed, register_limit(directives, max_registers));
-  kernel.spilled_bytes = 4 * (needed - kernel.registers);
-  return kernel;
-}
-
+/// All of it at once.
 Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability, std::uint32_t max_registers) {
   ptx::ParseResult parsed = ptx::parse(source.ptx);
-  if (!parsed.module) {
-    const bool too_new = std::any_of(parsed.diagnostics.begin(), parsed.diagnostics.end(), [](const auto& diagnostic) {
-      return diagnostic.kind == ptx::Diagnostic::Kind::UnsupportedVersion;
-    });
-    const bool is_ptx = source.ptx.find(".version") != std::string::npos;
-    return Failure(too_new  ? ErrorCode::UnsupportedPtxVersion
-                   : is_ptx ? ErrorCode::InvalidPtx
-                            : ErrorCode::InvalidImage,
-                   ptx::format(parsed.diagnostics));
-  }
-  auto program = std::make_shared<Program>();
-  program->ptx = std::move(parsed.module);
-  if (program->ptx->address_size != 64)
-    return Failure(ErrorCode::InvalidPtx, "ptx: error: 32-bit addresses (.address_size 32) are not supported");
-  if (Result<void> fits = check_target(source, *program->ptx, capability); !fits) return std::move(fits).failure();
-  bool specific = false;
-  program->target = target_number(*program->ptx, &specific);
-  // Most images have nothing that is not supported, and one look at each function shows it.
-  const bool must_look = !analysis::find_unsupported(*program->ptx).empty() || is_strict();
-  for (ptx::FunctionId id = 0; id < program->ptx->functions.size(); ++id) {
-    const ptx::Function& function = program->ptx->functions[id];
+  if (!parsed.module) return failure_of(parsed, source.ptx);
+  Result<std::shared_ptr<Program>> program = without_kernels(std::move(parsed.module), source, capability);
+  if (!program) return program;
+  const std::shared_ptr<const ptx::Module>& ptx = (*program)->ptx;
+  const bool must_look = must_look_at_instructions(*ptx);
+  for (ptx::FunctionId id = 0; id < ptx->functions.size(); ++id) {
+    const ptx::Function& function = ptx->functions[id];
     if (!function.is_entry || !function.has_body) continue;
-    KernelDescription& kernel =
-        program->kernels.emplace_back(describe(*program->ptx, id, smaller_limit(max_registers, source.max_registers)));
-    if (const auto known = source.registers.find(kernel.name); known != source.registers.end()) {
-      kernel.registers = known->second;  // the assembler's own count
-      kernel.spilled_bytes = 0;
-    }
-    if (must_look) kernel.supported = check_instructions(*program->ptx, id);
+    KernelDescription& kernel = (*program)->kernels.emplace_back(KernelDescription{.name = std::string(function.name)});
+    describe(kernel, ptx, id, source, max_registers, must_look);
   }
   return program;
 }
 
+/// Of an image that is read later, and goes into the cache if it is new there. Null if its variables alone do not
+/// parse.
+Result<std::shared_ptr<Program>> make_later(std::unique_ptr<LaterImage>& image, int capability,
+                                            std::uint32_t max_registers, bool is_new) {
+  ptx::ParseResult variables = ptx::parse(image->variables());
+  if (!variables.module) return std::shared_ptr<Program>();
+  Result<std::shared_ptr<Program>> made = without_kernels(std::move(variables.module), image->source(), capability);
+  if (!made) return made;
+  if (is_new) image->remember();
+  Program& program = **made;
+  for (const std::string& name : image->kernels()) program.kernels.push_back({.name = name});
+  image->release_names();
+  program.later = std::make_unique<LaterKernels>(std::move(image), max_registers, *program.ptx, program.kernels);
+  return made;
+}
+
+Result<std::shared_ptr<Program>> make(const void* image, std::size_t size, int capability, std::uint32_t max_registers,
+                                      ImageStays stays, std::size_t large) {
+  const std::string_view bytes =
+      size != 0 ? std::string_view(static_cast<const char*>(image), size) : image::locate_image(image);
+  std::unique_ptr<LaterImage> later = LaterImage::of(image, bytes, capability, stays, large);
+  if (later && later->recall()) {
+    Result<std::shared_ptr<Program>> made = make_later(later, capability, max_registers, false);
+    if (!made || *made) return made;
+  }
+  Result<ImageSource> source = ptx_of_image(image, size, capability);
+  if (!source) return std::move(source).failure();
+  if (later && source->ptx.size() >= large && later->read(*source)) {
+    Result<std::shared_ptr<Program>> made = make_later(later, capability, max_registers, true);
+    if (!made || *made) return made;
+    source = later->release_source();
+  }
+  return make(*source, capability, max_registers);
+}
+
 std::string describe_kernels(const Program& program) {
-  std::string log =
-      "cucore CPU device: " + std::to_string(program.kernels.size()) + " kernels, each compiled at its first launch";
+  std::string log = "cucore CPU device: " + std::to_string(program.kernels.size()) + " kernels, each ";
+  log += program.later ? "read and compiled when it is first used" : "compiled at its first launch";
   for (const KernelDescription& kernel : program.kernels)
     if (!kernel.supported) log += "\n" + kernel.name + " cannot run:\n" + kernel.supported.failure().sentence();
   return log;
@@ -153,12 +108,12 @@ int Program::find_kernel(std::string_view name) const {
   return -1;
 }
 
+Result<void> Program::complete(std::size_t kernel) const { return later ? later->complete(kernel) : Result<void>(); }
+
 Result<std::shared_ptr<const Program>> load_program(const void* image, std::size_t size, int capability,
-                                                    const JitOptions& options) {
+                                                    const JitOptions& options, ImageStays stays, std::size_t large) {
   const auto started = std::chrono::steady_clock::now();
-  Result<ImageSource> source = ptx_of_image(image, size, capability);
-  Result<std::shared_ptr<Program>> made =
-      source ? make(*source, capability, options.max_registers()) : std::move(source).failure();
+  Result<std::shared_ptr<Program>> made = make(image, size, capability, options.max_registers(), stays, large);
   const std::chrono::duration<float, std::milli> took = std::chrono::steady_clock::now() - started;
   options.write_wall_time(took.count());
   if (!made) {
@@ -177,13 +132,6 @@ Result<std::shared_ptr<const Program>> load_program_file(const char* path, int c
   const std::string image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.is_open() || file.bad()) return ErrorCode::FileNotFound;
   return load_program(image.data(), image.size(), capability, options);
-}
-
-Result<void> check_supported(const KernelDescription& kernel) {
-  if (kernel.supported) return {};
-  std::string sentence = "kernel " + kernel.name + ":\n" + kernel.supported.failure().sentence();
-  report(sentence);
-  return Failure(ErrorCode::NotSupported, std::move(sentence));
 }
 
 }  // namespace cucore::cpu::runtime

@@ -1,63 +1,47 @@
-// A loaded image before it belongs to a context: parsed, checked against the device, its kernels described. Immutable
-// and shared by the modules made from it.
+// A loaded image before it belongs to a context: its variables parsed, checked against the device, its kernels
+// described or, in large images, known by name. Shared by the modules made from it. Thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "cpu/abi/compiler.hpp"
 #include "cpu/error/result.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 #include "cpu/runtime/loading/jit_options.hpp"
+#include "cpu/runtime/loading/kernel_description.hpp"
+#include "cpu/runtime/loading/later_kernels.hpp"
 
 namespace cucore::cpu::runtime {
 
-struct Parameter {
-  std::size_t offset = 0;
-  std::size_t size = 0;
-};
-
-struct KernelDescription {
-  ptx::FunctionId id = 0;
-  std::string name;
-  std::string display_name;  ///< demangled, for reports
-  KernelInfo info;
-  std::vector<Parameter> parameters;
-  std::size_t parameter_bytes = 0;
-  std::uint32_t max_threads = 0;           ///< of the device and of .maxntid or .reqntid
-  std::uint32_t required[3] = {};          ///< .reqntid; 0: any
-  std::uint32_t required_cluster[3] = {};  ///< .reqnctapercluster; 0: any
-  std::uint32_t largest_cluster = 0;       ///< .maxclusterrank; 0: not said
-  bool is_for_clusters = false;            ///< .explicitcluster
-  std::uint32_t registers = 0;             ///< as attributes report them: what it needs within its limits
-  std::uint32_t spilled_bytes = 0;         ///< of a thread: what a limit on registers leaves for local memory
-  Result<void> supported;  ///< NotSupported, with a line for each instruction that keeps it from running
-};
-
 struct Program {
-  std::unique_ptr<ptx::Module> ptx;
+  std::shared_ptr<const ptx::Module> ptx;  ///< with `later`: of functions only those that initialisers name
   std::vector<KernelDescription> kernels;
-  int target = 0;  ///< 10 * major + minor of `.target`
+  int target = 0;                       ///< 10 * major + minor of `.target`
+  std::unique_ptr<LaterKernels> later;  ///< of a large image, whose kernels are described once they are asked for
 
   /// Index into `kernels`, or -1.
   int find_kernel(std::string_view name) const;
+  /// Before anything but the name of a kernel is used. Fails, which is reported, if its PTX is not valid.
+  Result<void> complete(std::size_t kernel) const;
 };
+
+/// Images with this much PTX are read when their kernels are asked for; the errors in smaller ones come at the load.
+inline constexpr std::size_t large_ptx = std::size_t{256} << 10;
 
 /// Loads an image (PTX text, cubin or fat binary with PTX; `size` 0 if unknown) for a device of `capability`.
 /// Failures, which say what and where and are logged and reported: InvalidPtx, UnsupportedPtxVersion, NoBinaryForGpu
 /// and InvalidImage. Kernels that reach an instruction without a generator or, with CUCORE_CPU_STRICT=1, one that is
-/// not exact are not supported, which the information log tells of; the others of the image are not concerned.
+/// not exact are not supported, which the information log tells of; the others of the image are not concerned. Of
+/// images with `large` bytes of PTX and more, what is wrong with a kernel is said when the kernel is completed; such an
+/// image may be read until Program::later->forget_image() if it stays.
 Result<std::shared_ptr<const Program>> load_program(const void* image, std::size_t size, int capability,
-                                                    const JitOptions& options);
+                                                    const JitOptions& options, ImageStays stays = ImageStays::No,
+                                                    std::size_t large = large_ptx);
 
 /// The same for a file: FileNotFound if it cannot be read.
 Result<std::shared_ptr<const Program>> load_program_file(const char* path, int capability, const JitOptions& options);
-
-/// For whoever fetches or launches it: NotSupported, which is reported, if the kernel is not supported.
-Result<void> check_supported(const KernelDescription& kernel);
 
 }  // namespace cucore::cpu::runtime

@@ -157,6 +157,44 @@ TEST_F(KernelsOnDisk, a_damaged_file_is_compiled_anew_and_replaced) {
   }
 }
 
+TEST_F(KernelsOnDisk, code_from_a_small_image_serves_the_same_kernel_of_a_large_one) {
+  std::ifstream file(CUCORE_TEST_DATA "/api/kernels.ptx");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::ofstream(root / "large.ptx") << text << "//" << std::string(300 << 10, '{');
+  EXPECT_EQ(launch("read_globals"), "sum 55 compiled 1 loaded 0 compiler in memory\n");
+  EXPECT_EQ(Command("env -u CUCORE_CPU_FORM " + in_folder() + " " CUCORE_TEST_PROGRAM " " +
+                    (root / "large.ptx").string() + " read_globals")
+                .output(),
+            "sum 55 compiled 0 loaded 1 compiler absent\n");
+}
+
+TEST_F(KernelsOnDisk, what_is_known_of_a_large_image_and_damaged_is_read_anew_and_replaced) {
+  std::ifstream file(CUCORE_TEST_DATA "/api/kernels.ptx");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::ofstream(root / "large.ptx") << text << "//" << std::string(300 << 10, '{');
+  const auto launch_large = [&] {
+    return Command("env -u CUCORE_CPU_FORM " + in_folder() + " " CUCORE_TEST_PROGRAM " " +
+                   (root / "large.ptx").string() + " count_up 2>/dev/null")
+        .output();
+  };
+  EXPECT_EQ(launch_large(), compiled);
+  const std::vector<fs::path> known = files();
+  EXPECT_EQ(known.size(), 3U) << "the image, the kernel's PTX, its code";
+  EXPECT_EQ(launch_large(), loaded);
+  EXPECT_EQ(files().size(), 3U);
+  for (const fs::path& each : known) {
+    std::ifstream whole(each, std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(whole), {});
+    for (const std::size_t left : {std::size_t{0}, std::size_t{7}, bytes.size() / 2, bytes.size() - 1}) {
+      fs::resize_file(each, left);
+      EXPECT_EQ(launch_large().substr(0, 6), "sum 4 ") << left << " bytes left";
+      std::ifstream again(each, std::ios::binary);
+      EXPECT_EQ(std::string(std::istreambuf_iterator<char>(again), {}).size(), bytes.size()) << left << " bytes left";
+    }
+  }
+  EXPECT_EQ(launch_large(), loaded);
+}
+
 TEST_F(KernelsOnDisk, processes_that_compile_the_same_at_once_do_not_harm_each_other) {
   std::vector<Command> commands;
   for (int i = 0; i < 4; ++i) commands.push_back(start("count_up", in_folder()));

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cpu/loader/kernel_cache.hpp"
+#include "cpu/loader/cache/kernel_cache.hpp"
 #include "cpu/tests/api/own_folder.hpp"
 #include "cpu/tests/compiler/stand_in.hpp"
 #include "cpu/tests/compiler/vector/kernels.hpp"

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/loader/kernel_cache.hpp"
+#include "cpu/loader/cache/kernel_cache.hpp"
 #include "cpu/loader/kernel_key.hpp"
 #include "cpu/tests/api/own_folder.hpp"
 #include "cpu/tests/compiler/stand_in.hpp"

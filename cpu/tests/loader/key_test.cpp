@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "cpu/loader/digest.hpp"
-#include "cpu/loader/kernel_cache.hpp"
+#include "cpu/loader/cache/digest.hpp"
+#include "cpu/loader/cache/kernel_cache.hpp"
 #include "cpu/loader/kernel_key.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/tests/api/own_folder.hpp"

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
+#include "cpu/loader/cache/kernel_record.hpp"
 #include "cpu/loader/compiler_library.hpp"
-#include "cpu/loader/kernel_record.hpp"
 #include "cpu/loader/loaded_object.hpp"
 #include "cpu/tests/compiler/stand_in.hpp"
 

@@ -1,5 +1,5 @@
 // Files of compiled kernels, which appear whole or not at all: see kernel_cache.hpp.
-#include "cpu/loader/kernel_cache.hpp"
+#include "cpu/loader/cache/kernel_cache.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -123,6 +123,13 @@ std::string KernelCache::file_name(const KernelKey& key) {
 }
 
 std::optional<KernelRecord> KernelCache::find(const KernelKey& key) const {
+  const std::optional<std::string> bytes = read(key);
+  return bytes ? decode(key, *bytes) : std::nullopt;
+}
+
+void KernelCache::store(const KernelKey& key, const KernelRecord& record) const { write(key, encode(key, record)); }
+
+std::optional<std::string> KernelCache::read(const KernelKey& key) const {
   const Descriptor folder = open_folder(folder_);
   if (!folder) return std::nullopt;
   // Not to wait for the other end, should it be a pipe.
@@ -133,13 +140,11 @@ std::optional<KernelRecord> KernelCache::find(const KernelKey& key) const {
     return std::nullopt;
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   if (!read_all(file.get(), bytes)) return std::nullopt;
-  std::optional<KernelRecord> record = decode(key, bytes);
-  if (record) futimens(file.get(), nullptr);  // when it was used last
-  return record;
+  futimens(file.get(), nullptr);  // when it was used last
+  return bytes;
 }
 
-void KernelCache::store(const KernelKey& key, const KernelRecord& record) const {
-  const std::string bytes = encode(key, record);
+void KernelCache::write(const KernelKey& key, std::string_view bytes) const {
   if (bytes.size() > std::min(largest_file, most_bytes_) || !may_write(bytes.size())) return;
   const std::string unfinished = unfinished_name();
   if (unfinished.empty()) return;

@@ -1,18 +1,15 @@
 // Writes and reads the bytes of a compiled kernel's file: see kernel_record.hpp.
-#include "cpu/loader/kernel_record.hpp"
+#include "cpu/loader/cache/kernel_record.hpp"
 
-#include <algorithm>
 #include <cstring>
 
-#include "cpu/loader/digest.hpp"
+#include "cpu/loader/cache/cache_file.hpp"
 
 namespace cucore::cpu::loader {
 namespace {
 
 /// The last byte is the layout's version.
 constexpr std::string_view mark("cucpuk\n\x05", 8);
-constexpr std::size_t digest_bytes = sizeof(Digest::Bytes);
-
 static_assert(sizeof(KernelInfo) == 36, "write the new field, read it back, and give the layout a new version");
 
 /// The fixed part of a record, as it stands in memory: files do not leave the machine's kind of processor.
@@ -24,20 +21,6 @@ struct Fixed {
   std::uint64_t refusal_bytes, object_bytes;
 };
 static_assert(sizeof(Fixed) == 56, "padding would have no value");
-
-constexpr std::size_t fixed_at = mark.size() + sizeof(KernelKey::digest);
-constexpr std::size_t text_at = fixed_at + sizeof(Fixed);
-
-template <typename Bytes>
-std::string_view view_of(const Bytes& bytes) {
-  return {reinterpret_cast<const char*>(&bytes), sizeof bytes};
-}
-
-Digest::Bytes digest_of(std::string_view bytes) {
-  Digest digest;
-  digest.add(bytes);
-  return digest.finish();
-}
 
 }  // namespace
 
@@ -57,26 +40,18 @@ std::string encode(const KernelKey& key, const KernelRecord& record) {
                     .waiting_bytes = info.waiting_bytes,
                     .refusal_bytes = record.refusal.size(),
                     .object_bytes = record.object.size()};
-  std::string bytes;
-  bytes.reserve(text_at + record.refusal.size() + record.object.size() + digest_bytes);
-  bytes += mark;
-  bytes += view_of(key.digest);
-  bytes += view_of(fixed);
-  bytes += record.refusal;
-  bytes += record.object;
-  bytes += view_of(digest_of(bytes));
-  return bytes;
+  std::string content(reinterpret_cast<const char*>(&fixed), sizeof fixed);
+  content += record.refusal;
+  content += record.object;
+  return framed(mark, key, content);
 }
 
 std::optional<KernelRecord> decode(const KernelKey& key, std::string_view bytes) {
-  if (bytes.size() < text_at + digest_bytes || !bytes.starts_with(mark)) return std::nullopt;
-  if (bytes.substr(mark.size(), sizeof key.digest) != view_of(key.digest)) return std::nullopt;
-  const std::string_view digested = bytes.substr(0, bytes.size() - digest_bytes);
-  if (bytes.substr(digested.size()) != view_of(digest_of(digested))) return std::nullopt;
-
+  const std::optional<std::string_view> content = content_of(mark, key, bytes);
   Fixed fixed;
-  std::memcpy(&fixed, bytes.data() + fixed_at, sizeof fixed);
-  const std::string_view text = digested.substr(text_at);
+  if (!content || content->size() < sizeof fixed) return std::nullopt;
+  std::memcpy(&fixed, content->data(), sizeof fixed);
+  const std::string_view text = content->substr(sizeof fixed);
   if (fixed.refusal_bytes > text.size() || fixed.object_bytes != text.size() - fixed.refusal_bytes) return std::nullopt;
   return KernelRecord{.info = {.static_shared = fixed.static_shared,
                                .declared_shared = fixed.declared_shared,

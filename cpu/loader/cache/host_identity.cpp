@@ -1,5 +1,5 @@
 // The build ids of both libraries and the processor's features: see host_identity.hpp.
-#include "cpu/loader/host_identity.hpp"
+#include "cpu/loader/cache/host_identity.hpp"
 
 #include <cpuid.h>
 #include <elf.h>

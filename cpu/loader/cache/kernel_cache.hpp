@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "cpu/loader/kernel_record.hpp"
+#include "cpu/loader/cache/kernel_record.hpp"
 
 namespace cucore::cpu::loader {
 
@@ -22,6 +23,10 @@ class KernelCache {
 
   std::optional<KernelRecord> find(const KernelKey& key) const;
   void store(const KernelKey& key, const KernelRecord& record) const;
+
+  /// The same for what is no kernel: the bytes of a file as they are (cache_file.hpp).
+  std::optional<std::string> read(const KernelKey& key) const;
+  void write(const KernelKey& key, std::string_view bytes) const;
 
   /// The file that holds that key.
   static std::string file_name(const KernelKey& key);
