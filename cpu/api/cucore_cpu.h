@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* The marker: version of this header's interface, 1000 * major + minor. */
-#define CUCORE_CPU_INTERFACE 1003
+#define CUCORE_CPU_INTERFACE 1004
 int cucore_cpu_device_version(void);
 
 /* 1 from the first cuInit that succeeded until exit begins, else 0. While it is 1, cuInit of another copy of this
@@ -41,10 +41,13 @@ void cucore_cpu_kernel_counts(size_t* compiled, size_t* loaded);
 /* What the CPU device makes of the kernels in an image (PTX, a cubin or a fat binary with PTX; `size` 0 if it says
    itself where it ends), without loading it. `what`: "fidelity", how many instructions of each kernel are exact (the
    bits that a GPU gives, NaN payloads aside), approximate (within NVIDIA's documented error) and unsupported, and
-   which; "ptx"; "ir", LLVM's; "assembly". `kernel`: null or empty for all. `block`: the shape of block of the vector
-   form, null for 256 threads. The text goes to `write`, in words if the result, a CUresult, is not 0:
-   CUDA_ERROR_NOT_FOUND for a kernel that is not there, CUDA_ERROR_INVALID_VALUE for null or another `what`, and the
-   errors of cuModuleLoadData. */
+   which; "ptx"; "ir", LLVM's; "assembly"; "forms" (since interface 1004), a line for each kernel with six fields and
+   tabs between them: its symbol; its name in the source; the form of code that it gets when it has run many threads,
+   "vector", "masked", "scalar" or "none" (it cannot be compiled); why it is not the one asked for, or empty; the PTX
+   line that is the reason, or 0; the same with the source's line, or empty. `kernel`: null or empty for all. `block`:
+   the shape of block of the vector form, null for 256 threads. The text goes to `write`, in words if the result, a
+   CUresult, is not 0: CUDA_ERROR_NOT_FOUND for a kernel that is not there, CUDA_ERROR_INVALID_VALUE for null or another
+   `what`, and the errors of cuModuleLoadData. */
 int cucore_cpu_dump(const void* image, size_t size, const char* kernel, const char* what, const unsigned int* block,
                     void (*write)(void* context, const char* text, size_t size), void* context);
 
