@@ -143,8 +143,12 @@ int run_run(const CLI::App& command) {
     words.insert(words.begin(), python());
   }
   Environment environment = on_cpu_device ? cpu_device_environment(command) : Environment{{"CUCORE_DEVICE", "gpu"}};
-  if (command.count("--trace") > 0)
+  if (command.count("--trace") > 0) {
     environment["CUCORE_TRACE"] = fs::absolute(value_of<std::string>(command, "--trace"));
+    // Ranges that the program names by NVTX come with it; who has set this has another tool in mind.
+    if (on_cpu_device && environment_value("NVTX_INJECTION64_PATH").empty())
+      environment["NVTX_INJECTION64_PATH"] = cpu_driver_path();
+  }
   return become(words, environment);
 }
 
@@ -195,7 +199,9 @@ void add_run(CLI::App& tool, int& status) {
       ->type_name("X.Y")
       ->check(capability)
       ->excludes(gpu);
-  add_value(command, "--trace", "write a timeline of what a program asks of cucore")->type_name("FILE");
+  add_value(command, "--trace",
+            "write a timeline: on the CPU device of any program, on a GPU of what it asks of cucore")
+      ->type_name("FILE");
   add_value(command, "--nvcc", "one more option for nvcc; may be repeated")
       ->type_name("OPTION")
       ->expected(1)

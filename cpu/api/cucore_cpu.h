@@ -4,6 +4,7 @@
 #define CUCORE_CPU_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,6 +73,22 @@ size_t cucore_cpu_live_objects(char* text, size_t size);
    says where the calling thread is in the program's own language. It writes at most `size` bytes and returns how many;
    it may not call the driver. Null takes it back. */
 void cucore_cpu_set_origin(size_t (*origin)(char* text, size_t size));
+
+/* The trace of the process (CUCORE_TRACE), for a library that writes its own calls of this driver there. All since
+   interface 1004. cucore_cpu_trace_join opens the file if that has not been done; 1: there is one, and who called this
+   also calls cucore_cpu_trace_end, once. An event is a JSON object without what separates it from the next. The last
+   one that ends gives the file its end; what comes later is dropped. */
+int cucore_cpu_trace_join(void);
+void cucore_cpu_trace_write(const char* event, size_t size);
+void cucore_cpu_trace_end(const char* last_event, size_t size);
+
+/* Until it is called with 0: calls of this thread, and the work that they queue, are written by the caller, not here.
+ */
+void cucore_cpu_trace_caller_writes(int writes);
+
+/* For NVTX: this library may be what NVTX_INJECTION64_PATH names, and then writes ranges and marks into the trace.
+   0 if there is none. */
+int InitializeInjectionNvtx2(const void* (*export_table)(uint32_t id));
 
 #ifdef __cplusplus
 }

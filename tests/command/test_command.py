@@ -269,6 +269,17 @@ def test_a_program_finds_the_cpu_device(run, tmp_path):
     assert run("run", tmp_path / "nothing").returncode == 127
 
 
+def test_a_trace_is_written_for_any_program_with_its_nvtx_ranges(run, tmp_path):
+    script = tmp_path / "client.py"
+    script.write_text(
+        "import ctypes, os\nctypes.CDLL('libcuda.so.1').cuInit(0)\n"
+        "assert os.environ['NVTX_INJECTION64_PATH'].endswith('/libcuda.so.1')\n"
+    )
+    done = run("run", "--trace", tmp_path / "trace.json", script)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [e["name"] for e in json.loads((tmp_path / "trace.json").read_text()) if e["cat"] == "driver"] == ["cuInit"]
+
+
 def test_without_nvcc_it_says_what_to_install(run, tmp_path):
     (tmp_path / "hello.cu").write_text(FAULTY)
     if run("doctor", "--json", PATH="/usr/bin:/bin", HOME=str(tmp_path)).stdout.count('"nvcc", "ok": true'):
