@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,7 +37,8 @@ struct Trace {
   int process = static_cast<int>(getpid());
   std::atomic<std::uint64_t> next_flow{1};
   std::mutex names_mutex;
-  std::map<const void*, std::string> kernel_names;  ///< by kernel or function handle
+  std::map<const void*, std::string> kernel_names;                    ///< by kernel or function handle
+  std::map<std::tuple<const void*, int, unsigned>, int> occupancies;  ///< in percent; also under names_mutex
 };
 
 Trace* trace = nullptr;              // written before the first traced call
@@ -140,6 +142,23 @@ std::string kernel_name(const void* handle) {
   return known == trace->kernel_names.end() ? std::string() : known->second;
 }
 
+/// Of the threads that a multiprocessor takes, how many blocks of this launch fill, in percent; 0: not known.
+int occupancy_percent(CUfunction function, const CUlaunchConfig& config) {
+  constexpr int warp = 32;
+  constexpr int threads_per_multiprocessor = 39;  // CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
+  const auto threads = static_cast<int>(config.blockDimX * config.blockDimY * config.blockDimZ);
+  const std::scoped_lock lock(trace->names_mutex);
+  const auto [known, is_new] = trace->occupancies.try_emplace({function, threads, config.sharedMemBytes}, 0);
+  CUdevice device = 0;
+  int blocks = 0, most = 0;
+  if (is_new && trace->driver.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+      trace->driver.cuDeviceGetAttribute(&most, threads_per_multiprocessor, device) == CUDA_SUCCESS && most > 0 &&
+      trace->driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, config.sharedMemBytes) ==
+          CUDA_SUCCESS)
+    known->second = blocks * ((threads + warp - 1) / warp * warp) * 100 / most;
+  return known->second;
+}
+
 // What to add for some calls beyond their parameters, and what to remember of them. The tag is the function's place in
 // the table.
 template <auto Slot>
@@ -157,6 +176,8 @@ void describe(Tag<&Table::cuLaunchKernelEx>, Arguments& arguments, const CUlaunc
       .add("block", spelt(config->blockDimX, config->blockDimY, config->blockDimZ))
       .add("shared_bytes", std::uint64_t{config->sharedMemBytes})
       .address("stream", reinterpret_cast<std::uintptr_t>(config->hStream));
+  if (const int percent = occupancy_percent(function, *config); percent > 0)
+    arguments.add("occupancy_percent", std::int64_t{percent});
 }
 
 template <auto Slot, class... Parameters>
