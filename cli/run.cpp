@@ -2,6 +2,7 @@
 // with the CPU device as its CUDA driver unless there is a GPU for it.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -88,6 +89,16 @@ std::string architecture(const CLI::App& command, bool on_cpu_device) {
   return capability;
 }
 
+/// nvcc calls g++, unless it is told of another compiler.
+bool has_host_compiler(const std::vector<std::string>& options) {
+  for (const char* variable : {"NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
+    if (!environment_value(variable).empty()) return true;
+  const auto names_one = [](const std::string& option) {
+    return option.starts_with("-ccbin") || option.starts_with("--compiler-bindir");
+  };
+  return std::any_of(options.begin(), options.end(), names_one) || find_program("g++").has_value();
+}
+
 std::optional<fs::path> compile(const CLI::App& command, const fs::path& source, bool on_cpu_device) {
   const auto nvcc = find_nvcc();
   if (!nvcc) {
@@ -101,6 +112,13 @@ std::optional<fs::path> compile(const CLI::App& command, const fs::path& source,
                                    "arch=compute_" + arch + ",code=" +
                                        (on_cpu_device ? "compute_" + arch : "[sm_" + arch + ",compute_" + arch + "]")};
   for (const std::string& option : value_of<std::vector<std::string>>(command, "--nvcc")) options.push_back(option);
+  if (!has_host_compiler(options)) {
+    std::fprintf(stderr,
+                 "cucore run: %s needs a C++ compiler, which nvcc calls, and there is no g++. To install it (Debian, "
+                 "Ubuntu):\n  apt-get install g++\n",
+                 source.c_str());
+    return std::nullopt;
+  }
   return compiled_program(*nvcc, source, options, ProgramCache().path() / "programs");
 }
 

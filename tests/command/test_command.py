@@ -292,6 +292,20 @@ def test_pips_nvcc_is_found_and_called_again_when_a_header_changes(run, tmp_path
     assert str(nvcc) in run("doctor", **found).stdout
 
 
+def test_without_a_host_compiler_it_says_what_to_install(run, tmp_path):
+    nvcc = tmp_path / "environment/lib/python3.99/site-packages/nvidia/cu13/bin/nvcc"
+    nvcc.parent.mkdir(parents=True)
+    nvcc.write_text("#!/bin/sh\nexit 3\n")
+    nvcc.chmod(0o755)
+    (tmp_path / "hello.cu").write_text(FAULTY)
+    found = {"VIRTUAL_ENV": str(tmp_path / "environment"), "PATH": "/nowhere", "CUDA_HOME": "", "CUDA_PATH": ""}
+    done = run("run", tmp_path / "hello.cu", **found)
+    assert done.returncode == 1 and "apt-get install g++" in done.stderr
+    for words, variables in ((["--nvcc=-ccbin=clang++"], {}), ([], {"NVCC_CCBIN": "clang++"})):
+        done = run("run", *words, tmp_path / "hello.cu", **found, **variables)
+        assert done.returncode == 1 and done.stderr == "", "who names another compiler goes to nvcc"
+
+
 def test_a_source_is_compiled_once_and_its_faults_are_told(run, tmp_path):
     nvcc_of(run)
     source = tmp_path / "fill.cu"
