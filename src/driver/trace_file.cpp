@@ -171,9 +171,9 @@ void File::write(Event event) noexcept {
 }
 
 void File::close(Event last) noexcept {
-  if (const Writer writer = std::exchange(writer_, {}); writer.end != nullptr) {
+  if (writer_.end != nullptr) {  // and stays: other threads may be about to write, which is dropped there
     const std::string text = std::move(last).text();
-    return writer.end(text.data(), text.size());
+    return writer_.end(text.data(), text.size());
   }
   // The descriptor stays open: another thread may be about to write with it.
   const int descriptor = descriptor_.exchange(-1);
