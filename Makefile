@@ -110,6 +110,7 @@ test-install: setup-test wheels
 	@tools/install_packages debootstrap
 	@$(PYTHON) tests/install/bare_system.py
 	@$(PYTHON) tests/install/ci_steps.py
+	@$(PYTHON) tests/install/first_results.py
 
 test-clients: build
 	@$(PYTHON) tools/test_clients.py

@@ -42,6 +42,7 @@ void add_driver_path(CLI::App& tool, int& status);
 void add_driver_status(CLI::App& tool, int& status);
 void add_dump(CLI::App& tool, int& status);
 void add_run(CLI::App& tool, int& status);
+void add_trace(CLI::App& tool, int& status);
 void add_version(CLI::App& tool, int& status);
 
 }  // namespace cucore::cli

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,44 @@ struct Request {
   unsigned block[3] = {256, 1, 1};
 };
 
+/// "16x16x1".
+std::string shape(const unsigned (&block)[3]) {
+  return std::to_string(block[0]) + "x" + std::to_string(block[1]) + "x" + std::to_string(block[2]);
+}
+
+/// A line of the dump "forms" (cpu/api/cucore_cpu.h).
+struct Form {
+  std::string symbol, kernel, form, reason, line, place;
+};
+
+std::vector<Form> forms_in(const std::string& records) {
+  std::vector<Form> forms;
+  std::istringstream lines(records);
+  for (std::string line; std::getline(lines, line);) {
+    Form& form = forms.emplace_back();
+    std::istringstream fields(line);
+    for (std::string* field : {&form.symbol, &form.kernel, &form.form, &form.reason, &form.line, &form.place})
+      std::getline(fields, *field, '\t');
+  }
+  return forms;
+}
+
+std::string in_words(const Form& form, const unsigned (&block)[3]) {
+  if (form.form == "none") return form.kernel + ": cannot be compiled: " + form.reason + "\n";
+  if (form.form != "scalar")
+    return form.kernel + ": " + form.form + " form, for blocks of " + shape(block) + " threads\n";
+  return form.kernel + ": scalar form, because of " + form.reason + (form.place.empty() ? "" : " at " + form.place) +
+         "\n";
+}
+
+std::string as_json(const Form& form, const unsigned (&block)[3]) {
+  JsonObject json;
+  json.text("kernel", form.kernel).text("symbol", form.symbol).text("form", form.form).text("block", shape(block));
+  if (!form.reason.empty()) json.text("reason", form.reason);
+  if (!form.place.empty()) json.raw("ptx_line", form.line).text("place", form.place);
+  return json.str();
+}
+
 bool read_block(const std::string& text, unsigned (&block)[3]) {
   block[1] = block[2] = 1;
   return std::sscanf(text.c_str(), "%u,%u,%u", &block[0], &block[1], &block[2]) >= 1 && block[0] != 0 &&
@@ -99,7 +138,7 @@ std::string text_for(const std::string& image, const Request& request, bool& fai
 
 int run_dump(const CLI::App& command) {
   Request request;
-  for (const char* what : {"fidelity", "ptx", "ir", "assembly"}) {
+  for (const char* what : {"fidelity", "forms", "ptx", "ir", "assembly"}) {
     if (command.count("--" + std::string(what)) > 0) request.what = what;
   }
   request.kernel = value_of<std::string>(command, "--kernel");
@@ -129,13 +168,23 @@ int run_dump(const CLI::App& command) {
       continue;
     }
     if (!request.kernel.empty()) status = 0;
-    if (wants_json(command)) {
+    if (request.what == "forms") {
+      for (const Form& form : forms_in(text)) {
+        if (wants_json(command)) {
+          json.push_back(as_json(form, request.block));
+        } else {
+          std::fputs(in_words(form, request.block).c_str(), stdout);
+        }
+      }
+    } else if (wants_json(command)) {
       json.push_back(JsonObject().text("what", request.what).text("text", text).str());
     } else {
       std::fwrite(text.data(), 1, text.size(), stdout);
     }
   }
-  if (wants_json(command)) std::printf("%s\n", JsonObject().raw("images", json_array(json)).str().c_str());
+  if (wants_json(command))
+    std::printf("%s\n",
+                JsonObject().raw(request.what == "forms" ? "kernels" : "images", json_array(json)).str().c_str());
   if (status != 0) std::fprintf(stderr, "cucore inspect: %s: %s\n", name.c_str(), wrong.c_str());
   return status;
 }
@@ -144,16 +193,17 @@ int run_dump(const CLI::App& command) {
 
 void add_dump(CLI::App& tool, int& status) {
   for (const char* name : {"inspect", "dump"}) {
-    CLI::App& command =
-        add_command(tool, status, name,
-                    std::strcmp(name, "dump") == 0
-                        ? "Another name of inspect"
-                        : "Say how exact the CPU device runs a file's kernels, or print their PTX, LLVM IR or assembly",
-                    run_dump);
+    CLI::App& command = add_command(
+        tool, status, name,
+        std::strcmp(name, "dump") == 0
+            ? "Another name of inspect"
+            : "Say how exactly and in which form the CPU device runs kernels, or print their PTX, LLVM IR or assembly",
+        run_dump);
     add_value(command, "FILE", "PTX, a cubin, a fat binary, or what nvcc made: object, program, library")
         ->required()
         ->type_name("");
     add_flag(command, "--fidelity", "how many instructions are exact, approximate, unsupported (this is usual)");
+    add_flag(command, "--forms", "which form of code each kernel gets, and what keeps it from the vector form");
     add_flag(command, "--ptx", "print PTX");
     add_flag(command, "--ir", "print LLVM IR");
     add_flag(command, "--assembly", "print the host's instructions");

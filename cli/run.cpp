@@ -2,6 +2,7 @@
 // with the CPU device as its CUDA driver unless there is a GPU for it.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -88,6 +89,16 @@ std::string architecture(const CLI::App& command, bool on_cpu_device) {
   return capability;
 }
 
+/// nvcc calls g++, unless it is told of another compiler.
+bool has_host_compiler(const std::vector<std::string>& options) {
+  for (const char* variable : {"NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
+    if (!environment_value(variable).empty()) return true;
+  const auto names_one = [](const std::string& option) {
+    return option.starts_with("-ccbin") || option.starts_with("--compiler-bindir");
+  };
+  return std::any_of(options.begin(), options.end(), names_one) || find_program("g++").has_value();
+}
+
 std::optional<fs::path> compile(const CLI::App& command, const fs::path& source, bool on_cpu_device) {
   const auto nvcc = find_nvcc();
   if (!nvcc) {
@@ -101,6 +112,13 @@ std::optional<fs::path> compile(const CLI::App& command, const fs::path& source,
                                    "arch=compute_" + arch + ",code=" +
                                        (on_cpu_device ? "compute_" + arch : "[sm_" + arch + ",compute_" + arch + "]")};
   for (const std::string& option : value_of<std::vector<std::string>>(command, "--nvcc")) options.push_back(option);
+  if (!has_host_compiler(options)) {
+    std::fprintf(stderr,
+                 "cucore run: %s needs a C++ compiler, which nvcc calls, and there is no g++. To install it (Debian, "
+                 "Ubuntu):\n  apt-get install g++\n",
+                 source.c_str());
+    return std::nullopt;
+  }
   return compiled_program(*nvcc, source, options, ProgramCache().path() / "programs");
 }
 
@@ -143,8 +161,12 @@ int run_run(const CLI::App& command) {
     words.insert(words.begin(), python());
   }
   Environment environment = on_cpu_device ? cpu_device_environment(command) : Environment{{"CUCORE_DEVICE", "gpu"}};
-  if (command.count("--trace") > 0)
+  if (command.count("--trace") > 0) {
     environment["CUCORE_TRACE"] = fs::absolute(value_of<std::string>(command, "--trace"));
+    // Ranges that the program names by NVTX come with it; who has set this has another tool in mind.
+    if (on_cpu_device && environment_value("NVTX_INJECTION64_PATH").empty())
+      environment["NVTX_INJECTION64_PATH"] = cpu_driver_path();
+  }
   return become(words, environment);
 }
 
@@ -195,7 +217,9 @@ void add_run(CLI::App& tool, int& status) {
       ->type_name("X.Y")
       ->check(capability)
       ->excludes(gpu);
-  add_value(command, "--trace", "write a timeline of what a program asks of cucore")->type_name("FILE");
+  add_value(command, "--trace",
+            "write a timeline: on the CPU device of any program, on a GPU of what it asks of cucore")
+      ->type_name("FILE");
   add_value(command, "--nvcc", "one more option for nvcc; may be repeated")
       ->type_name("OPTION")
       ->expected(1)

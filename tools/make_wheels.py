@@ -23,6 +23,11 @@ BUILD = ROOT / "build-wheel"  # as deep as build/, for the compiler's cache
 VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.13t", "3.14", "3.14t")
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libdl.so.2", "libpthread.so.0"}
 NEWEST_GLIBC = (2, 36)  # of Debian 12
+# Whose terms lie in a wheel, for what is linked into it.
+LICENSES = {
+    "cucore": {"cucore", "nanobind", "robin_map", "dlpack", "cli11"},
+    "cucore_cpu_device": {"cucore", "llvm-19-dev", "liblz4-dev", "libzstd-dev", "zlib1g-dev"},
+}
 
 
 def describe(python):
@@ -93,6 +98,10 @@ def give_platform_tag(wheel, output):
 def faults(wheel):
     """What is wrong with a wheel, a line each."""
     problems = []
+    package = wheel.name.partition("-")[0]
+    with zipfile.ZipFile(wheel) as archive:
+        terms = {Path(name).stem for name in archive.namelist() if name.startswith(f"{package}/licenses/")}
+    problems += (f"lacks the terms of {part}" for part in sorted(LICENSES[package] - terms))
     glibc = re.search(r"manylinux_(\d+)_(\d+)_", wheel.name)
     if glibc is None or tuple(map(int, glibc.groups())) > NEWEST_GLIBC:
         problems.append(f"needs more than glibc {'.'.join(map(str, NEWEST_GLIBC))}")

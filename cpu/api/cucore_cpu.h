@@ -4,13 +4,14 @@
 #define CUCORE_CPU_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* The marker: version of this header's interface, 1000 * major + minor. */
-#define CUCORE_CPU_INTERFACE 1003
+#define CUCORE_CPU_INTERFACE 1004
 int cucore_cpu_device_version(void);
 
 /* 1 from the first cuInit that succeeded until exit begins, else 0. While it is 1, cuInit of another copy of this
@@ -41,10 +42,13 @@ void cucore_cpu_kernel_counts(size_t* compiled, size_t* loaded);
 /* What the CPU device makes of the kernels in an image (PTX, a cubin or a fat binary with PTX; `size` 0 if it says
    itself where it ends), without loading it. `what`: "fidelity", how many instructions of each kernel are exact (the
    bits that a GPU gives, NaN payloads aside), approximate (within NVIDIA's documented error) and unsupported, and
-   which; "ptx"; "ir", LLVM's; "assembly". `kernel`: null or empty for all. `block`: the shape of block of the vector
-   form, null for 256 threads. The text goes to `write`, in words if the result, a CUresult, is not 0:
-   CUDA_ERROR_NOT_FOUND for a kernel that is not there, CUDA_ERROR_INVALID_VALUE for null or another `what`, and the
-   errors of cuModuleLoadData. */
+   which; "ptx"; "ir", LLVM's; "assembly"; "forms" (since interface 1004), a line for each kernel with six fields and
+   tabs between them: its symbol; its name in the source; the form of code that it gets when it has run many threads,
+   "vector", "masked", "scalar" or "none" (it cannot be compiled); why it is not the one asked for, or empty; the PTX
+   line that is the reason, or 0; the same with the source's line, or empty. `kernel`: null or empty for all. `block`:
+   the shape of block of the vector form, null for 256 threads. The text goes to `write`, in words if the result, a
+   CUresult, is not 0: CUDA_ERROR_NOT_FOUND for a kernel that is not there, CUDA_ERROR_INVALID_VALUE for null or another
+   `what`, and the errors of cuModuleLoadData. */
 int cucore_cpu_dump(const void* image, size_t size, const char* kernel, const char* what, const unsigned int* block,
                     void (*write)(void* context, const char* text, size_t size), void* context);
 
@@ -69,6 +73,22 @@ size_t cucore_cpu_live_objects(char* text, size_t size);
    says where the calling thread is in the program's own language. It writes at most `size` bytes and returns how many;
    it may not call the driver. Null takes it back. */
 void cucore_cpu_set_origin(size_t (*origin)(char* text, size_t size));
+
+/* The trace of the process (CUCORE_TRACE), for a library that writes its own calls of this driver there. All since
+   interface 1004. cucore_cpu_trace_join opens the file if that has not been done; 1: there is one, and who called this
+   also calls cucore_cpu_trace_end, once. An event is a JSON object without what separates it from the next. The last
+   one that ends gives the file its end; what comes later is dropped. */
+int cucore_cpu_trace_join(void);
+void cucore_cpu_trace_write(const char* event, size_t size);
+void cucore_cpu_trace_end(const char* last_event, size_t size);
+
+/* Until it is called with 0: calls of this thread, and the work that they queue, are written by the caller, not here.
+ */
+void cucore_cpu_trace_caller_writes(int writes);
+
+/* For NVTX: this library may be what NVTX_INJECTION64_PATH names, and then writes ranges and marks into the trace.
+   0 if there is none. */
+int InitializeInjectionNvtx2(const void* (*export_table)(uint32_t id));
 
 #ifdef __cplusplus
 }

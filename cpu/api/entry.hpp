@@ -13,6 +13,7 @@
 #include "cpu/runtime/objects/stream.hpp"
 #include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/process/trace.hpp"
 
 namespace cucore::cpu::api {
 
@@ -20,6 +21,24 @@ using cpu::Result;
 using runtime::Context;
 using runtime::driver_result;
 using runtime::Stream;
+
+/// Which entry of the API a call is, for traces: the function that calls, in whose name the entry's is (it is the
+/// entry, or one that the entry hands a lambda). Others in between take an EntryName and hand it on.
+class EntryName {
+ public:
+  constexpr explicit EntryName(const char* function) : function_(function) {}
+  const char* function() const { return function_; }
+
+ private:
+  const char* function_;
+};
+
+/// "CUDA_ERROR_INVALID_VALUE".
+inline const char* name_of(CUresult result) {
+  const char* name = "CUDA_ERROR_UNKNOWN";
+  (void)cuGetErrorName(result, &name);
+  return name;
+}
 
 template <class F>
 CUresult guarded(F&& call) {
@@ -32,11 +51,15 @@ CUresult guarded(F&& call) {
   }
 }
 
+// Each takes the entry that it is called in first; where that calls it itself, it need not say so.
+
 /// Needs cuInit.
 template <class F>
-CUresult initialized(F&& call) {
+CUresult initialized(EntryName entry, F&& call) {
   if (const CUresult state = runtime::process_state(); state != CUDA_SUCCESS) return state;
+  runtime::trace::Call traced(entry.function());
   const CUresult result = guarded(std::forward<F>(call));
+  if (traced.is_written() && result != CUDA_SUCCESS) traced.set_failure(name_of(result));
   // Exit may have begun meanwhile, and what the call waited for was then dropped.
   const bool dropped = result == CUDA_SUCCESS && runtime::process_state() == CUDA_ERROR_DEINITIALIZED;
   return dropped ? CUDA_ERROR_DEINITIALIZED : result;
@@ -44,8 +67,8 @@ CUresult initialized(F&& call) {
 
 /// Needs a current context; `call(Context&)` runs even if a kernel failed in it (queries, releases).
 template <class F>
-CUresult with_context(F&& call) {
-  return initialized([&] {
+CUresult with_context(EntryName entry, F&& call) {
+  return initialized(entry, [&] {
     Context* const context = runtime::current_context();
     if (!context) return CUDA_ERROR_INVALID_CONTEXT;
     if (!context->is_active()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -55,8 +78,8 @@ CUresult with_context(F&& call) {
 
 /// Needs a current context in which no kernel failed.
 template <class F>
-CUresult in_context(F&& call) {
-  return with_context([&](Context& context) {
+CUresult in_context(EntryName entry, F&& call) {
+  return with_context(entry, [&](Context& context) {
     if (const Result<void> error = context.error(); !error) return driver_result(error);
     return call(context);
   });
@@ -64,8 +87,8 @@ CUresult in_context(F&& call) {
 
 /// As in_context, for calls that could wait for a capture in progress: refused, as the capture's mode says.
 template <class F>
-CUresult in_context_outside_capture(F&& call) {
-  return in_context([&](Context& context) {
+CUresult in_context_outside_capture(EntryName entry, F&& call) {
+  return in_context(entry, [&](Context& context) {
     if (const CUresult result = driver_result(runtime::check_unsafe_call()); result != CUDA_SUCCESS) return result;
     return call(context);
   });
@@ -73,8 +96,8 @@ CUresult in_context_outside_capture(F&& call) {
 
 /// As in_context, plus a live stream, which may be capturing: `call(Context&, Stream&)`.
 template <class F>
-CUresult in_stream_order(CUstream handle, F&& call) {
-  return in_context([&](Context& context) {
+CUresult in_stream_order(EntryName entry, CUstream handle, F&& call) {
+  return in_context(entry, [&](Context& context) {
     const auto stream = runtime::find_stream(context, handle);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     if (runtime::is_anything_capturing())
@@ -86,16 +109,52 @@ CUresult in_stream_order(CUstream handle, F&& call) {
 
 /// As in_stream_order, for what cannot be captured: on a capturing stream it fails and makes the capture invalid.
 template <class F>
-CUresult on_stream(CUstream handle, F&& call) {
-  return in_stream_order(handle, [&](Context& context, Stream& stream) {
+CUresult on_stream(EntryName entry, CUstream handle, F&& call) {
+  return in_stream_order(entry, handle, [&](Context& context, Stream& stream) {
     return stream.is_capturing() ? driver_result(runtime::refuse_capture(stream)) : call(context, stream);
   });
 }
 
 /// The default stream of a call without a stream argument: `call(Context&, Stream&)`.
 template <class F>
-CUresult on_default_stream(F&& call) {
-  return on_stream(nullptr, std::forward<F>(call));
+CUresult on_default_stream(EntryName entry, F&& call) {
+  return on_stream(entry, nullptr, std::forward<F>(call));
+}
+
+// The same, called by the entry itself.
+template <class F>
+CUresult initialized(F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return initialized(entry, std::forward<F>(call));
+}
+
+template <class F>
+CUresult with_context(F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return with_context(entry, std::forward<F>(call));
+}
+
+template <class F>
+CUresult in_context(F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_context(entry, std::forward<F>(call));
+}
+
+template <class F>
+CUresult in_context_outside_capture(F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_context_outside_capture(entry, std::forward<F>(call));
+}
+
+template <class F>
+CUresult on_default_stream(F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return on_default_stream(entry, std::forward<F>(call));
+}
+
+template <class F>
+CUresult in_stream_order(CUstream handle, F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_stream_order(entry, handle, std::forward<F>(call));
+}
+
+template <class F>
+CUresult on_stream(CUstream handle, F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return on_stream(entry, handle, std::forward<F>(call));
 }
 
 }  // namespace cucore::cpu::api

@@ -101,6 +101,7 @@ NEWER_WITHOUT_TYPES = {
     13050: ["cuFabricCpyBatchAsync", "cuFabricCpyBatchAsync_ptsz", "cuTensorMapSetAllocationClass"],
 }
 OWN_EXPORTS = (
+    "InitializeInjectionNvtx2",  # NVTX: nvtx.cpp
     "__jit_debug_descriptor",  # where debuggers look, in stripped libraries too
     "__jit_debug_register_code",
     "cucore_cpu_device_version",
@@ -113,6 +114,10 @@ OWN_EXPORTS = (
     "cucore_cpu_last_report",
     "cucore_cpu_live_objects",
     "cucore_cpu_set_origin",
+    "cucore_cpu_trace_caller_writes",
+    "cucore_cpu_trace_end",
+    "cucore_cpu_trace_join",
+    "cucore_cpu_trace_write",
 )
 
 

@@ -50,6 +50,8 @@ CUresult cuInit(unsigned int Flags) {
                                      ", which would not know this one's objects; let all find the same libcuda.so.1");
         return CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
       }
+    cucore::cpu::runtime::trace::start();
+    cucore::cpu::runtime::trace::Call traced("cuInit");
     return driver_result(cucore::cpu::runtime::initialize(Flags));
   });
 }

@@ -13,6 +13,7 @@
 #include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/live_objects.hpp"
 #include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/process/trace.hpp"
 
 using namespace cucore::cpu;
 
@@ -107,5 +108,13 @@ size_t cucore_cpu_findings(size_t from, char* text, size_t size) {
 size_t cucore_cpu_live_objects(char* text, size_t size) {
   return hand_out(runtime::live_objects::summary(), text, size);
 }
+
+int cucore_cpu_trace_join(void) { return runtime::trace::join() ? 1 : 0; }
+
+void cucore_cpu_trace_write(const char* event, size_t size) { runtime::trace::write({event, size}); }
+
+void cucore_cpu_trace_end(const char* last_event, size_t size) { runtime::trace::end({last_event, size}); }
+
+void cucore_cpu_trace_caller_writes(int writes) { runtime::trace::set_caller_writes(writes != 0); }
 
 void cucore_cpu_set_origin(size_t (*origin)(char*, size_t)) { runtime::live_objects::set_origin(origin); }

@@ -75,6 +75,14 @@ Result<CompiledKernel> compile(const ptx::Module& module, ptx::FunctionId kernel
   return compiled;
 }
 
+Result<FormOfKernel> form_of(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
+  Result<const CompilerLibrary*> compiler = open_compiler_library();
+  if (!compiler) return std::move(compiler).failure();
+  Result<KernelRecord> record = (*compiler)->compile(module, kernel, options);
+  if (!record) return std::move(record).failure();
+  return FormOfKernel{.form = record->info.form, .refusal = std::move(record->refusal)};
+}
+
 Result<std::string> dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
   Result<const CompilerLibrary*> compiler = open_compiler_library();
   if (!compiler) return std::move(compiler).failure();

@@ -36,6 +36,14 @@ class KernelCache;
 Result<CompiledKernel> compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
                                const CompileOptions& options = {}, KernelCache* cache = nullptr);
 
+/// The form that a kernel gets, and CompiledKernel's refusal, by a compile whose code is not kept. Fails as compile
+/// does.
+struct FormOfKernel {
+  FormOfCode form = FormOfCode::Scalar;
+  std::string refusal;
+};
+Result<FormOfKernel> form_of(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options);
+
 /// Text forms for `cucore dump` and tests: LLVM IR after optimisation, host assembly. They fail as compile does.
 Result<std::string> dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
 Result<std::string> dump_assembly(const ptx::Module& module, ptx::FunctionId kernel,

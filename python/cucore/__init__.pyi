@@ -2279,6 +2279,15 @@ class KernelOccupancy:
         self, config: LaunchConfig, *, stream: Stream | graph.GraphBuilder, device: Device | int | None = None
     ) -> int:
         """How many clusters of `config` can be resident at a time."""
+    def plot(
+        self,
+        dynamic_shared_memory: int | Callable[[int], int] = 0,
+        *,
+        device: Device | int | None = None,
+        axes: Any | None = None,
+    ) -> Any:
+        """Draws the occupancy for each size of block, by matplotlib, on `axes` or a figure of its own; returns the
+        axes. `dynamic_shared_memory`: bytes of each block, or a function from the block's size to them."""
 
 class ProgramCacheStats(NamedTuple):
     hits: int

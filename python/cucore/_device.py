@@ -426,7 +426,7 @@ class Device:
         return f"<Device {self._ordinal} ({self.name})>"
 
     def _repr_html_(self):
-        from html import escape
+        from cucore._notebook import table
 
         major, minor = self.compute_capability
         facts = {
@@ -436,8 +436,7 @@ class Device:
             "UUID": self.uuid,
             "PCI": self.pci_bus_id,
         }
-        rows = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in facts.items())
-        return f"<table><caption>Device {self._ordinal}</caption>{rows}</table>"
+        return table(f"Device {self._ordinal}", facts)
 
     def __reduce__(self):
         return unpickled, (self._ordinal,)

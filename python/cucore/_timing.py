@@ -138,6 +138,12 @@ class Timer:
     def __repr__(self):
         return f"<Timer of {self._stream!r}, {len(self._times) + len(self._unread)} runs>"
 
+    def _repr_html_(self):
+        from cucore._notebook import timer_html
+
+        self._read_finished()  # showing it waits for nothing
+        return timer_html(self._stream, self._times, len(self._unread))
+
 
 def _timing_event(stream):
     context = stream.context

@@ -815,6 +815,13 @@ class KernelOccupancy:
     def max_active_clusters(
         self, config: LaunchConfig, *, stream: Stream | graph.GraphBuilder, device: Device | int | None = None
     ) -> int: ...
+    def plot(
+        self,
+        dynamic_shared_memory: int | Callable[[int], int] = 0,
+        *,
+        device: Device | int | None = None,
+        axes: Any | None = None,
+    ) -> Any: ...
 
 class Launcher:
     @property

@@ -100,7 +100,7 @@ std::unique_ptr<OpenDriver> load(const OpenLibrary& library, std::string& refusa
   Table& table = driver->table;
 #define DRIVER_FUNCTION(name, version, parameters) resolve(table.name, #name, version);
 #include "src/driver/functions.def"
-  trace::attach(table);
+  trace::attach(table, library.handle);
 
   if (const CUresult code = table.cuInit(0); code != CUDA_SUCCESS) {
     refusal = "cuInit answered " + result_name(code);

@@ -2,6 +2,7 @@
 // of the parameters are read out of the list itself.
 #include "src/driver/trace.hpp"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -12,8 +13,10 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -34,11 +37,13 @@ struct Trace {
   int process = static_cast<int>(getpid());
   std::atomic<std::uint64_t> next_flow{1};
   std::mutex names_mutex;
-  std::map<const void*, std::string> kernel_names;  ///< by kernel or function handle
+  std::map<const void*, std::string> kernel_names;                    ///< by kernel or function handle
+  std::map<std::tuple<const void*, int, unsigned>, int> occupancies;  ///< in percent; also under names_mutex
 };
 
 Trace* trace = nullptr;              // written before the first traced call
 std::atomic<bool> is_active{false};  // false: calls are only forwarded
+void (*we_write)(int) = nullptr;     // tells the CPU device whose the calls of this thread are; null for other drivers
 constexpr Nanoseconds most_wait_at_exit = 1'000'000'000;
 
 enum class Work { none, span, mark };
@@ -137,6 +142,23 @@ std::string kernel_name(const void* handle) {
   return known == trace->kernel_names.end() ? std::string() : known->second;
 }
 
+/// Of the threads that a multiprocessor takes, how many blocks of this launch fill, in percent; 0: not known.
+int occupancy_percent(CUfunction function, const CUlaunchConfig& config) {
+  constexpr int warp = 32;
+  constexpr int threads_per_multiprocessor = 39;  // CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
+  const auto threads = static_cast<int>(config.blockDimX * config.blockDimY * config.blockDimZ);
+  const std::scoped_lock lock(trace->names_mutex);
+  const auto [known, is_new] = trace->occupancies.try_emplace({function, threads, config.sharedMemBytes}, 0);
+  CUdevice device = 0;
+  int blocks = 0, most = 0;
+  if (is_new && trace->driver.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+      trace->driver.cuDeviceGetAttribute(&most, threads_per_multiprocessor, device) == CUDA_SUCCESS && most > 0 &&
+      trace->driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, config.sharedMemBytes) ==
+          CUDA_SUCCESS)
+    known->second = blocks * ((threads + warp - 1) / warp * warp) * 100 / most;
+  return known->second;
+}
+
 // What to add for some calls beyond their parameters, and what to remember of them. The tag is the function's place in
 // the table.
 template <auto Slot>
@@ -154,6 +176,8 @@ void describe(Tag<&Table::cuLaunchKernelEx>, Arguments& arguments, const CUlaunc
       .add("block", spelt(config->blockDimX, config->blockDimY, config->blockDimZ))
       .add("shared_bytes", std::uint64_t{config->sharedMemBytes})
       .address("stream", reinterpret_cast<std::uintptr_t>(config->hStream));
+  if (const int percent = occupancy_percent(function, *config); percent > 0)
+    arguments.add("occupancy_percent", std::int64_t{percent});
 }
 
 template <auto Slot, class... Parameters>
@@ -198,6 +222,19 @@ void write_call(std::string_view name, Nanoseconds begin, Nanoseconds end, std::
   trace->file.write(std::move(arrow.flow(flow)));
 }
 
+/// While it stands the thread's calls are written here, not by the driver.
+class OwnCalls {
+ public:
+  OwnCalls() {
+    if (we_write != nullptr) we_write(1);
+  }
+  ~OwnCalls() {
+    if (we_write != nullptr) we_write(0);
+  }
+  OwnCalls(const OwnCalls&) = delete;
+  OwnCalls& operator=(const OwnCalls&) = delete;
+};
+
 template <auto Slot>
 struct Traced;
 
@@ -210,6 +247,7 @@ struct Traced<Slot> {
   static CUresult call(Parameters... parameters) {
     const auto real = trace->driver.*Slot;
     if (!is_active.load(std::memory_order_relaxed)) return real(parameters...);
+    const OwnCalls here;
     const CUstream stream = work == Work::none ? nullptr : stream_in(parameters...);
     const Spans::Open open = work == Work::span ? trace->spans.begin(stream) : Spans::Open{};
     const Nanoseconds begin = now();
@@ -253,8 +291,29 @@ void attach_one(Table& table, const char* name, const char* parameters) {
   table.*Slot = &Traced<Slot>::call;
 }
 
+/// Takes part in the CPU device's trace; nothing: the driver has none. False: it could not open the file, and said so.
+std::optional<bool> join(void* library) {
+  const auto find = [&]<class Function>(Function*& function, const char* name) {
+    function = reinterpret_cast<Function*>(dlsym(library, name));
+    return function != nullptr;
+  };
+  int (*join_trace)() = nullptr;
+  void (*caller_writes)(int) = nullptr;
+  Writer writer;
+  const bool has_all = find(join_trace, "cucore_cpu_trace_join") && find(writer.write, "cucore_cpu_trace_write") &&
+                       find(writer.end, "cucore_cpu_trace_end") &&
+                       find(caller_writes, "cucore_cpu_trace_caller_writes");
+  if (!has_all) return std::nullopt;
+  if (trace == nullptr) trace = new Trace;
+  trace->file.join({});  // ours, if another driver was tried before: it would lock the other out
+  if (join_trace() != 1) return false;
+  trace->file.join(writer);
+  we_write = caller_writes;
+  return true;
+}
+
 bool open_file(const char* path) {
-  trace = new Trace;
+  if (trace == nullptr) trace = new Trace;
   if (const std::string why = trace->file.open(path); !why.empty()) {
     // The library does not print otherwise; but a trace was asked for, and there is no other way to say that there is
     // none.
@@ -270,11 +329,12 @@ bool open_file(const char* path) {
 
 }  // namespace
 
-void attach(Table& table) {
+void attach(Table& table, void* library) {
   const std::string path = setting(Setting::trace);
   if (path.empty()) return;
-  static const bool opened = open_file(path.c_str());
-  if (!opened) return;
+  const std::optional<bool> joined = join(library);
+  static const bool opened = joined.has_value() || open_file(path.c_str());
+  if (!joined.value_or(opened)) return;
   trace->driver = table;
 #define DRIVER_FUNCTION(name, version, parameters) attach_one<&Table::name>(table, #name, #parameters);
 #include "src/driver/functions.def"
@@ -284,6 +344,7 @@ void attach(Table& table) {
 void finish() noexcept {
   if (!is_active.exchange(false)) return;
   try {
+    const OwnCalls here;
     Arguments arguments;
     arguments.add("spans_not_measured", trace->spans.finish(now() + most_wait_at_exit));
     Event event('i', "exit", "process", {trace->process, thread_number()}, now());

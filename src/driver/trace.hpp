@@ -10,8 +10,10 @@
 namespace cucore::driver::trace {
 
 /// If CUCORE_TRACE is set: opens its file (at the first call) and puts functions into `table` that note each call.
-/// If the file cannot be opened, that is reported once on standard error, and nothing is traced.
-void attach(Table& table);
+/// If the file cannot be opened, that is reported once on standard error, and nothing is traced. `library` is the
+/// driver's, of dlopen: the CPU device has a trace of its own, in which we take part, so that what other libraries of
+/// the process ask of it is there too, and nothing twice.
+void attach(Table& table, void* library);
 
 /// At process exit, while the driver still works: waits a moment for what the device has not finished, and ends the
 /// file.

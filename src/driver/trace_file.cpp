@@ -148,7 +148,21 @@ void File::write_whole(int descriptor, std::string_view text) noexcept {
   }
 }
 
+void File::join(Writer writer) noexcept {
+  if (const int own = descriptor_.exchange(-1); own >= 0) ::close(own);
+  writer_ = writer;
+}
+
+void File::abandon() noexcept {
+  descriptor_.store(-1);
+  writer_ = {};
+}
+
 void File::write(Event event) noexcept {
+  if (writer_.write != nullptr) {
+    const std::string text = std::move(event).text();
+    return writer_.write(text.data(), text.size());
+  }
   const int descriptor = descriptor_.load(std::memory_order_relaxed);
   if (descriptor < 0) return;
   std::string line = std::move(event).text();
@@ -157,6 +171,10 @@ void File::write(Event event) noexcept {
 }
 
 void File::close(Event last) noexcept {
+  if (writer_.end != nullptr) {  // and stays: other threads may be about to write, which is dropped there
+    const std::string text = std::move(last).text();
+    return writer_.end(text.data(), text.size());
+  }
   // The descriptor stays open: another thread may be about to write with it.
   const int descriptor = descriptor_.exchange(-1);
   if (descriptor < 0) return;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -51,21 +52,30 @@ class Event {
   std::string text_;
 };
 
+/// Another library of the process that has the file open and writes for us: the CPU device (cpu/api/cucore_cpu.h).
+struct Writer {
+  void (*write)(const char* event, std::size_t size) = nullptr;
+  void (*end)(const char* last_event, std::size_t size) = nullptr;
+};
+
 class File {
  public:
+  /// From now on all goes there. A file of our own is given up. Before other threads write.
+  void join(Writer writer) noexcept;
   /// Replaces what is there. `path`: "%p" becomes the process id. Empty: done; else why not.
   std::string open(std::string path);
-  bool is_open() const noexcept { return descriptor_.load(std::memory_order_relaxed) >= 0; }
+  bool is_open() const noexcept { return writer_.write != nullptr || descriptor_.load(std::memory_order_relaxed) >= 0; }
   void write(Event event) noexcept;
   /// Ends the array with a last event; later events are dropped.
   void close(Event last) noexcept;
   /// Forgets the file without touching it.
-  void abandon() noexcept { descriptor_.store(-1); }
+  void abandon() noexcept;
 
  private:
   void write_whole(int descriptor, std::string_view text) noexcept;
 
   std::atomic<int> descriptor_{-1};
+  Writer writer_;
 };
 
 }  // namespace cucore::driver::trace

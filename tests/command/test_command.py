@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
 COMMANDS = ["run", "devices", "doctor", "compile", "inspect", "dump", "driver-path", "driver-status", "completion"]
-COMMANDS += ["version", "cache", "cache ls", "cache stats", "cache verify", "cache prune", "cache clear"]
+COMMANDS += ["trace", "version", "cache", "cache ls", "cache stats", "cache verify", "cache prune", "cache clear"]
+COMMANDS += ["trace view", "trace summary"]
 COMMANDS += ["cache export", "cache import"]
 
 FAULTY = """
@@ -28,32 +28,6 @@ int main(int count, char** words) {
   return 7;
 }
 """
-
-
-@pytest.fixture(scope="module")
-def tool():
-    built = ROOT / "build/cli/cucore"
-    found = str(built) if built.exists() else shutil.which("cucore", path=str(Path(sys.executable).parent))
-    if found is None:
-        pytest.skip("the command-line tool is not built")
-    return found
-
-
-@pytest.fixture
-def run(tool, tmp_path):
-    """Runs the tool where there is no GPU and with caches of its own."""
-
-    def command(*words, **environment):
-        own = {"CUCORE_DEVICE": "cpu", "CUCORE_CACHE_DIR": str(tmp_path / "cache"), "CUCORE_CPU_CACHE": "0"}
-        return subprocess.run(
-            [tool, *map(str, words)],
-            env={**os.environ, **own, **environment},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-
-    return command
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -184,6 +158,75 @@ def test_a_cache_is_pruned_counted_and_carried(run, tmp_path):
     assert other.returncode == 1 and "not known here" in other.stdout
 
 
+FORMS = """
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry _Z4waitv() { nanosleep.u32 100; ret; }
+.visible .entry fast() { ret; }
+"""
+
+
+def test_forms_are_told_without_running(run, tmp_path):
+    (tmp_path / "forms.ptx").write_text(FORMS)
+    done = run("inspect", "--forms", tmp_path / "forms.ptx")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "wait(): scalar form, because of nanosleep at PTX line 5: nanosleep.u32",
+        "fast: vector form, for blocks of 256x1x1 threads",
+    ]
+    done = run("inspect", "--forms", "--json", "--block", "4,4,2", tmp_path / "forms.ptx")
+    wait, fast = json.loads(done.stdout)["kernels"]
+    assert wait == {
+        "kernel": "wait()",
+        "symbol": "_Z4waitv",
+        "form": "scalar",
+        "block": "4x4x2",
+        "reason": "nanosleep",
+        "ptx_line": 5,
+        "place": "PTX line 5: nanosleep.u32",
+    }
+    assert fast == {"kernel": "fast", "symbol": "fast", "form": "vector", "block": "4x4x2"}
+    assert "because of small blocks" in run("inspect", "--forms", "--block", "4", tmp_path / "forms.ptx").stdout
+    (one,) = run("inspect", "--forms", "--kernel", "fast", tmp_path / "forms.ptx").stdout.splitlines()
+    assert one.startswith("fast: vector form")
+    asked = run("inspect", "--forms", tmp_path / "forms.ptx", CUCORE_CPU_FORM="scalar").stdout
+    assert "fast: scalar form, because of what the environment asks" in asked
+
+
+def nvcc_of(run):
+    findings = json.loads(run("doctor", "--json").stdout)["findings"]
+    found = next((each["text"] for each in findings if each["name"] == "nvcc" and each["ok"]), None)
+    if found is None or shutil.which("c++") is None:
+        pytest.skip("no nvcc, or no C++ compiler")
+    return found
+
+
+@pytest.mark.parametrize("made", ["program", "library", "fatbin", "ptx", "cubin"])
+def test_forms_are_told_of_what_compilers_make(run, tmp_path, made):
+    source, file = tmp_path / "two.cu", tmp_path / f"two.{made}"
+    source.write_text(
+        "__global__ void wait(volatile int* flag) {\n  while (*flag == 0) __nanosleep(100);\n}\n"
+        "__global__ void scale(float* x) { x[threadIdx.x] *= 2; }\n"
+        "#ifndef __CUDACC_RTC__\nint main() {}\n#endif\n"
+    )
+    if made == "cubin":
+        done = run("compile", source, "-o", file, "--arch", "sm_90", "--lineinfo")
+        if "NVRTC" in done.stderr and "error:" not in done.stderr:
+            pytest.skip("no NVRTC")
+    else:
+        kind = {"program": [], "library": ["-shared", "-Xcompiler", "-fPIC"]}.get(made, [f"-{made}"])
+        nvcc = nvcc_of(run).split(", ")[0]
+        options = ["-lineinfo", "-gencode", "arch=compute_90,code=compute_90", "-o", file]
+        command = [nvcc, *kind, *(["-arch=compute_90", "-lineinfo", "-o", file] if made == "ptx" else options), source]
+        done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = sorted(run("inspect", "--forms", file).stdout.splitlines())
+    assert lines[0] == "scale(float*): vector form, for blocks of 256x1x1 threads"
+    assert lines[1].startswith("wait(int volatile*): scalar form, because of a loop that waits for other threads at ")
+    assert "two.cu:2 (PTX line" in lines[1]
+
+
 def test_errors_of_the_compiler_are_shown(run, tmp_path):
     (tmp_path / "wrong.cu").write_text("__global__ void k() { nothing; }")
     done = run("compile", tmp_path / "wrong.cu", "--arch", "sm_80")
@@ -221,6 +264,17 @@ def test_a_program_finds_the_cpu_device(run, tmp_path):
     assert (done.returncode, done.stderr) == (5, "")
     assert done.stdout == "3 True ['--devices', 'word']\n"
     assert run("run", tmp_path / "nothing").returncode == 127
+
+
+def test_a_trace_is_written_for_any_program_with_its_nvtx_ranges(run, tmp_path):
+    script = tmp_path / "client.py"
+    script.write_text(
+        "import ctypes, os\nctypes.CDLL('libcuda.so.1').cuInit(0)\n"
+        "assert os.environ['NVTX_INJECTION64_PATH'].endswith('/libcuda.so.1')\n"
+    )
+    done = run("run", "--trace", tmp_path / "trace.json", script)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [e["name"] for e in json.loads((tmp_path / "trace.json").read_text()) if e["cat"] == "driver"] == ["cuInit"]
 
 
 def test_without_nvcc_it_says_what_to_install(run, tmp_path):
@@ -261,17 +315,22 @@ def test_pips_nvcc_is_found_and_called_again_when_a_header_changes(run, tmp_path
     assert str(nvcc) in run("doctor", **found).stdout
 
 
+def test_without_a_host_compiler_it_says_what_to_install(run, tmp_path):
+    nvcc = tmp_path / "environment/lib/python3.99/site-packages/nvidia/cu13/bin/nvcc"
+    nvcc.parent.mkdir(parents=True)
+    nvcc.write_text("#!/bin/sh\nexit 3\n")
+    nvcc.chmod(0o755)
+    (tmp_path / "hello.cu").write_text(FAULTY)
+    found = {"VIRTUAL_ENV": str(tmp_path / "environment"), "PATH": "/nowhere", "CUDA_HOME": "", "CUDA_PATH": ""}
+    done = run("run", tmp_path / "hello.cu", **found)
+    assert done.returncode == 1 and "apt-get install g++" in done.stderr
+    for words, variables in ((["--nvcc=-ccbin=clang++"], {}), ([], {"NVCC_CCBIN": "clang++"})):
+        done = run("run", *words, tmp_path / "hello.cu", **found, **variables)
+        assert done.returncode == 1 and done.stderr == "", "who names another compiler goes to nvcc"
+
+
 def test_a_source_is_compiled_once_and_its_faults_are_told(run, tmp_path):
-    nvcc = next(
-        (
-            each["text"]
-            for each in json.loads(run("doctor", "--json").stdout)["findings"]
-            if each["name"] == "nvcc" and each["ok"]
-        ),
-        None,
-    )
-    if nvcc is None or shutil.which("c++") is None:
-        pytest.skip("no nvcc, or no C++ compiler")
+    nvcc_of(run)
     source = tmp_path / "fill.cu"
     source.write_text(FAULTY)
     good = run("run", source, "word")

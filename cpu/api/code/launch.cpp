@@ -59,8 +59,9 @@ CUresult capture_launch(Stream& stream, CUfunction f, const LaunchRequest& reque
 }
 
 CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request,
-                   std::span<const CUlaunchAttribute> attributes = {}) {
-  return in_stream_order(handle, [&](Context&, Stream& stream) {
+                   std::span<const CUlaunchAttribute> attributes = {},
+                   EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_stream_order(entry, handle, [&](Context&, Stream& stream) {
     if (stream.is_capturing()) return capture_launch(stream, f, request, attributes);
     std::shared_ptr<Function> function;
     // A library's kernel runs in the stream's context.

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t most_parameter_bytes = 32764;  // of one kernel, since CUDA 12.1
 
 template <class F>
-CUresult prepare(CUfunction handle, bool is_valid, F&& change) {
-  return in_context([&](Context& context) {
+CUresult prepare(CUfunction handle, bool is_valid, F&& change, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_context(entry, [&](Context& context) {
     std::shared_ptr<Function> function;
     if (const CUresult result = runtime::find_function(context, handle, &function); result != CUDA_SUCCESS)
       return result;
@@ -27,18 +27,23 @@ CUresult prepare(CUfunction handle, bool is_valid, F&& change) {
   });
 }
 
-CUresult set_parameter(CUfunction handle, int offset, const void* value, std::size_t bytes) {
+CUresult set_parameter(CUfunction handle, int offset, const void* value, std::size_t bytes,
+                       EntryName entry = EntryName(__builtin_FUNCTION())) {
   const auto from = static_cast<std::size_t>(offset);
   const bool is_valid = offset >= 0 && value && bytes <= most_parameter_bytes && from <= most_parameter_bytes - bytes;
-  return prepare(handle, is_valid, [&](PreparedLaunch& launch) {
-    if (launch.parameters.size() < from + bytes) launch.parameters.resize(from + bytes);
-    std::memcpy(launch.parameters.data() + from, value, bytes);
-  });
+  return prepare(
+      handle, is_valid,
+      [&](PreparedLaunch& launch) {
+        if (launch.parameters.size() < from + bytes) launch.parameters.resize(from + bytes);
+        std::memcpy(launch.parameters.data() + from, value, bytes);
+      },
+      entry);
 }
 
-CUresult launch(CUfunction handle, int width, int height, CUstream stream) {
+CUresult launch(CUfunction handle, int width, int height, CUstream stream,
+                EntryName entry = EntryName(__builtin_FUNCTION())) {
   PreparedLaunch prepared;
-  const CUresult result = in_context([&](Context& context) {
+  const CUresult result = in_context(entry, [&](Context& context) {
     std::shared_ptr<Function> function;
     const CUresult found = runtime::find_function(context, handle, &function);
     if (found == CUDA_SUCCESS) prepared = function->prepared_launch();

@@ -23,8 +23,8 @@ CUresult of_context(CUcontext handle, F&& call) {
   });
 }
 
-CUresult create(CUcontext* pctx, unsigned int flags, CUdevice dev) {
-  return initialized([&] {
+CUresult create(CUcontext* pctx, unsigned int flags, CUdevice dev, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return initialized(entry, [&] {
     if (!pctx) return CUDA_ERROR_INVALID_VALUE;
     runtime::Device* const device = runtime::find_device(dev);
     return device ? driver_result(Context::create(*device, flags), pctx) : CUDA_ERROR_INVALID_DEVICE;

@@ -32,8 +32,9 @@ CUresult query_stream(CUstream handle, F&& call) {
 }
 
 /// One memory operation or several, in stream order.
-CUresult memory_operations(CUstream handle, std::vector<CUstreamBatchMemOpParams> operations) {
-  return in_stream_order(handle, [&](Context&, Stream& stream) {
+CUresult memory_operations(CUstream handle, std::vector<CUstreamBatchMemOpParams> operations,
+                           EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_stream_order(entry, handle, [&](Context&, Stream& stream) {
     for (const CUstreamBatchMemOpParams& each : operations)
       if (const CUresult result = driver_result(runtime::check_memory_operation(each)); result != CUDA_SUCCESS)
         return result;

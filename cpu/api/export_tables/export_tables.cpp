@@ -31,6 +31,9 @@ namespace runtime = cucore::cpu::runtime;
 
 namespace {
 
+/// What traces call the functions of all tables.
+constexpr EntryName by_table("cuGetExportTable");
+
 using Slot = const void*;
 template <std::size_t size_bytes>
 using Table = std::array<Slot, size_bytes>;
@@ -66,7 +69,7 @@ Table<size_bytes> make_table(std::initializer_list<std::pair<std::size_t, Slot>>
 constexpr char runtime_interface_name[] = "run-time interface";
 
 CUresult primary_context(CUcontext* context, CUdevice device) {
-  return initialized([&] {
+  return initialized(by_table, [&] {
     if (!context) return CUDA_ERROR_INVALID_VALUE;
     const runtime::Device* const found = runtime::find_device(device);
     if (!found) return CUDA_ERROR_INVALID_DEVICE;
@@ -97,7 +100,7 @@ const Table<3>& integrity_check_table() {
 
 /// The run-time library calls it three times, as integrity_check.hpp says.
 CUresult integrity_check(std::uint32_t version, std::uint64_t seconds, std::uint64_t result[2]) {
-  return initialized([&] {
+  return initialized(by_table, [&] {
     if (!result) return CUDA_ERROR_INVALID_VALUE;
     const Table<3>& table = integrity_check_table();
     const auto answer = integrity_answer(version, seconds, {runtime_interface().data(), table.data(), table[1]});
@@ -113,7 +116,7 @@ constexpr char storage_name[] = "context-local storage";
 /// `context` null: the current one. A context that has ended keeps nothing.
 template <class F>
 CUresult of_storage(CUcontext context, F&& call) {
-  return initialized([&] {
+  return initialized(by_table, [&] {
     Context* const found = context ? runtime::find_context(context) : runtime::current_context();
     if (!found || !found->is_active()) return CUDA_ERROR_INVALID_CONTEXT;
     return call(found->storage);

@@ -57,9 +57,10 @@ CUresult put(T value, T* out) {
 
 /// The common end of every way to add a node, to replace its parameters, and to replace them in an executable graph.
 CUresult add_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData* data,
-                  size_t count, CUgraphNodeParams& parameters);
-CUresult set_node(CUgraphNode node, CUgraphNodeParams& parameters);
-CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& parameters);
+                  size_t count, CUgraphNodeParams& parameters, EntryName entry = EntryName(__builtin_FUNCTION()));
+CUresult set_node(CUgraphNode node, CUgraphNodeParams& parameters, EntryName entry = EntryName(__builtin_FUNCTION()));
+CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& parameters,
+                       EntryName entry = EntryName(__builtin_FUNCTION()));
 /// INVALID_VALUE unless the node is of this type.
 CUresult get_node(CUgraphNode node, CUgraphNodeType type, CUgraphNodeParams* parameters);
 

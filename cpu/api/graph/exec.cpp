@@ -9,8 +9,8 @@ namespace runtime = cucore::cpu::runtime;
 namespace {
 
 CUresult instantiate(CUgraphExec* out, CUgraph graph, cuuint64_t flags, CUgraphInstantiateResult* reason,
-                     CUgraphNode* error_node) {
-  return in_context([&](Context&) {
+                     CUgraphNode* error_node, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_context(entry, [&](Context&) {
     const std::lock_guard lock(runtime::graph_mutex());
     const auto found = runtime::find_graph(graph);
     if (!found || !out) return CUDA_ERROR_INVALID_VALUE;

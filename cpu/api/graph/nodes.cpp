@@ -37,8 +37,8 @@ void keep_attributes(const runtime::Payload& old, std::shared_ptr<const runtime:
 }  // namespace
 
 CUresult add_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData* data,
-                  size_t count, CUgraphNodeParams& parameters) {
-  return in_context([&](Context& context) {
+                  size_t count, CUgraphNodeParams& parameters, EntryName entry) {
+  return in_context(entry, [&](Context& context) {
     const std::lock_guard lock(runtime::graph_mutex());
     const auto found = runtime::find_graph(graph);
     if (!found || !out || (count != 0 && !dependencies)) return CUDA_ERROR_INVALID_VALUE;
@@ -49,8 +49,8 @@ CUresult add_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependenci
   });
 }
 
-CUresult set_node(CUgraphNode node, CUgraphNodeParams& parameters) {
-  return in_context([&](Context& context) {
+CUresult set_node(CUgraphNode node, CUgraphNodeParams& parameters, EntryName entry) {
+  return in_context(entry, [&](Context& context) {
     const std::lock_guard lock(runtime::graph_mutex());
     const auto found = runtime::find_graph_node(node);
     if (!found || runtime::type_of(*found->payload) != parameters.type || !is_changeable(parameters.type))
@@ -65,8 +65,8 @@ CUresult set_node(CUgraphNode node, CUgraphNodeParams& parameters) {
   });
 }
 
-CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& parameters) {
-  return in_context([&](Context& context) {
+CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& parameters, EntryName entry) {
+  return in_context(entry, [&](Context& context) {
     const std::lock_guard lock(runtime::graph_mutex());
     const auto executable = runtime::find_graph_exec(exec);
     const auto found = runtime::find_graph_node(node);
@@ -102,8 +102,8 @@ CUgraphNodeParams of_type(CUgraphNodeType type) {
   return parameters;
 }
 
-CUresult refuse() {
-  return in_context([](Context&) { return CUDA_ERROR_INVALID_VALUE; });
+CUresult refuse(EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_context(entry, [](Context&) { return CUDA_ERROR_INVALID_VALUE; });
 }
 
 /// A structure of the form that names the type, into the general one. Null: none.

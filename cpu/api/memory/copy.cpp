@@ -24,9 +24,9 @@ Place place(const void* address, Side side) { return {as_address(address), side,
 
 /// A synchronous copy cannot be captured, and may not be made while anything that it could wait for is being captured.
 template <class F>
-CUresult for_copy(CUstream handle, bool wait, F&& call) {
-  if (!wait) return in_stream_order(handle, std::forward<F>(call));
-  return on_stream(handle, [&](Context& context, Stream& stream) {
+CUresult for_copy(EntryName entry, CUstream handle, bool wait, F&& call) {
+  if (!wait) return in_stream_order(entry, handle, std::forward<F>(call));
+  return on_stream(entry, handle, [&](Context& context, Stream& stream) {
     if (const CUresult result = driver_result(runtime::check_unsafe_call()); result != CUDA_SUCCESS) return result;
     return call(context, stream);
   });
@@ -93,16 +93,18 @@ CUresult run_copy(Stream& stream, const Transfer& asked, bool wait) {
                             : runtime::copy_async(stream, to, from, shape));
 }
 
-CUresult copy(CUstream handle, const Place& to, const Place& from, size_t bytes, bool wait) {
-  return for_copy(handle, wait, [&](Context&, Stream& stream) {
+CUresult copy(CUstream handle, const Place& to, const Place& from, size_t bytes, bool wait,
+              EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return for_copy(entry, handle, wait, [&](Context&, Stream& stream) {
     if (stream.is_capturing()) return capture_copy(stream, to, from, bytes);
     return run_copy(stream, {to, from, {bytes, 1, 1}}, wait);
   });
 }
 
 CUresult copy_between_contexts(CUstream handle, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                               CUcontext from_context, size_t bytes, bool wait) {
-  return for_copy(handle, wait, [&](Context&, Stream& stream) {
+                               CUcontext from_context, size_t bytes, bool wait,
+                               EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return for_copy(entry, handle, wait, [&](Context&, Stream& stream) {
     if (!to_context || !from_context || !runtime::find_context(to_context) || !runtime::find_context(from_context))
       return CUDA_ERROR_INVALID_CONTEXT;
     if (stream.is_capturing()) return capture_copy(stream, place(to, Side::Device), place(from, Side::Device), bytes);
@@ -112,8 +114,9 @@ CUresult copy_between_contexts(CUstream handle, CUdeviceptr to, CUcontext to_con
 }
 
 template <class Request>
-CUresult copy_shape(CUstream handle, const Request* request, bool wait) {
-  return for_copy(handle, wait, [&](Context&, Stream& stream) {
+CUresult copy_shape(CUstream handle, const Request* request, bool wait,
+                    EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return for_copy(entry, handle, wait, [&](Context&, Stream& stream) {
     if (!request) return CUDA_ERROR_INVALID_VALUE;
     if (stream.is_capturing()) return capture_copy(stream, as_3d(*request));
     const Result<Transfer> asked = runtime::resolve(*request);
@@ -122,8 +125,9 @@ CUresult copy_shape(CUstream handle, const Request* request, bool wait) {
 }
 
 /// The peer form is the 3-D form plus the two contexts.
-CUresult copy_peer_shape(CUstream handle, const CUDA_MEMCPY3D_PEER* request, bool wait) {
-  return on_stream(handle, [&](Context&, Stream& stream) {
+CUresult copy_peer_shape(CUstream handle, const CUDA_MEMCPY3D_PEER* request, bool wait,
+                         EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return on_stream(entry, handle, [&](Context&, Stream& stream) {
     if (!request) return CUDA_ERROR_INVALID_VALUE;
     CUDA_MEMCPY3D plain{};
     plain.srcXInBytes = request->srcXInBytes;
@@ -153,8 +157,8 @@ CUresult copy_peer_shape(CUstream handle, const CUDA_MEMCPY3D_PEER* request, boo
 }
 
 CUresult fill(CUstream handle, CUdeviceptr to, size_t pitch, std::uint32_t value, unsigned int element, size_t width,
-              size_t height, bool wait) {
-  return for_copy(handle, wait, [&](Context&, Stream& stream) {
+              size_t height, bool wait, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return for_copy(entry, handle, wait, [&](Context&, Stream& stream) {
     size_t row = 0;
     if (__builtin_mul_overflow(width, element, &row)) return CUDA_ERROR_INVALID_VALUE;
     if (stream.is_capturing()) {

@@ -17,10 +17,11 @@ namespace {
 
 std::uintptr_t address_number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags) {
+CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags,
+                       EntryName entry = EntryName(__builtin_FUNCTION())) {
   constexpr unsigned int known_bits =
       CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
-  return in_context_outside_capture([&](Context& context) {
+  return in_context_outside_capture(entry, [&](Context& context) {
     if (!pp || (flags & ~known_bits) != 0) return CUDA_ERROR_INVALID_VALUE;
     *pp = nullptr;
     if (bytesize == 0) return CUDA_SUCCESS;  // only for host memory; 0 bytes of device memory is an invalid size
@@ -29,8 +30,9 @@ CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags) {
   });
 }
 
-CUresult allocate_on_device(CUdeviceptr* dptr, size_t bytesize, Allocation::Kind kind, unsigned int flags) {
-  return in_context_outside_capture([&](Context& context) {
+CUresult allocate_on_device(CUdeviceptr* dptr, size_t bytesize, Allocation::Kind kind, unsigned int flags,
+                            EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_context_outside_capture(entry, [&](Context& context) {
     return dptr ? driver_result(runtime::allocate(context, bytesize, kind, flags), dptr) : CUDA_ERROR_INVALID_VALUE;
   });
 }

@@ -18,6 +18,7 @@
 #include "cpu/runtime/objects/stream.hpp"
 #include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/process/trace.hpp"
 #include "cpu/runtime/texture/resource_epoch.hpp"
 
 namespace cucore::cpu::runtime {
@@ -121,6 +122,28 @@ CUresult find_cluster(const Function& function, const LaunchRequest& request, st
   for (int axis = 0; axis < 3; ++axis)
     if (request.grid[axis] % cluster[axis] != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   return CUDA_SUCCESS;
+}
+
+std::string spelt(const std::uint32_t (&shape)[3]) {
+  return std::to_string(shape[0]) + "," + std::to_string(shape[1]) + "," + std::to_string(shape[2]);
+}
+
+/// As the core writes them, and what only this device knows.
+trace::Arguments facts_for_trace(const Function& function, const LaunchRequest& request, const Grid& grid,
+                                 CUstream stream = nullptr) {
+  const std::uint32_t warps = (grid.threads_per_block + warp_size - 1) / warp_size;
+  const int blocks = function.max_active_blocks(grid.threads_per_block, request.dynamic_shared);
+  const FormOfCode form = grid.code->info.form;
+  trace::Arguments facts;
+  facts.add("kernel", *grid.kernel)
+      .add("grid", spelt(request.grid))
+      .add("block", spelt(request.block))
+      .add("shared_bytes", std::uint64_t{request.dynamic_shared})
+      .add("occupancy_percent",
+           std::uint64_t{static_cast<std::uint32_t>(blocks) * warps * warp_size * 100 / max_threads_per_multiprocessor})
+      .address("stream", reinterpret_cast<std::uintptr_t>(stream))
+      .add("form", form == FormOfCode::Scalar ? "scalar" : "vector");
+  return facts;
 }
 
 class Launch final : public Work {
@@ -237,6 +260,9 @@ Result<void> run_now(const std::shared_ptr<Function>& function, const LaunchRequ
   grid.state.graph_exec = graph.handle();
   grid.resources.epoch = epoch;
   if (const CUresult result = prepare(function, request, grid); result != CUDA_SUCCESS) return result_of(result);
+  std::unique_ptr<const trace::Note> note;
+  if (trace::is_open()) note = trace::note_for_part(*grid.kernel, facts_for_trace(*function, request, grid));
+  const trace::Running here(note.get());
   run_with_launches(grid);
   return {};
 }
@@ -246,6 +272,8 @@ CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& 
   auto work = std::make_unique<Launch>();
   work->grid.resources.epoch = ResourceEpoch::current();
   if (const CUresult result = prepare(function, request, work->grid); result != CUDA_SUCCESS) return result;
+  if (trace::is_on())
+    trace::describe(*work->grid.kernel, facts_for_trace(*function, request, work->grid, stream.handle()));
   if (runs_alone(work->grid)) work->runner = Work::Runner::Briefly;
   const std::uint64_t number = stream.enqueue(std::move(work));
   if (!launches_block()) return CUDA_SUCCESS;

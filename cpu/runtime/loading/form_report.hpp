@@ -1,6 +1,8 @@
-// CUCORE_CPU_REPORT=forms: which form of code kernels get, and why, for users who want them faster.
+// Which form of code kernels get, and why, for users who want them faster: at run time (CUCORE_CPU_REPORT=forms), and
+// without running them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cpu/abi/compiler.hpp"
@@ -11,5 +13,11 @@ namespace cucore::cpu::runtime {
 /// it, the form, and if it is scalar the reason and the place in the source. `refusal` is that of CompiledKernel.
 void report_form(const ptx::Module& module, const std::string& kernel, const CompileOptions& asked, const Code& code,
                  const std::string& refusal);
+
+/// The form that a kernel gets once it has run many threads in such blocks, found out by a compile. Six fields with
+/// tabs between them and a newline: its symbol; its name as the source has it; `vector`, `masked`, `scalar`, or `none`
+/// if it cannot be compiled; why it is not the one asked for; the PTX line that is the reason, or 0; the same line in
+/// words. What does not apply is empty.
+std::string form_record(const ptx::Module& module, ptx::FunctionId kernel, const std::uint32_t (&block)[3]);
 
 }  // namespace cucore::cpu::runtime

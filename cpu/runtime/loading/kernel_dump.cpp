@@ -11,6 +11,7 @@
 #include "cpu/loader/compiler.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/loading/code_variants.hpp"
+#include "cpu/runtime/loading/form_report.hpp"
 #include "cpu/runtime/loading/image_source.hpp"
 
 namespace cucore::cpu::runtime {
@@ -71,9 +72,9 @@ std::string ptx_of(const ptx::Module& module, const ptx::Function& kernel) {
 
 Result<std::string> dump(const void* image, std::size_t size, std::string_view kernel, std::string_view what,
                          const std::uint32_t (&block)[3]) {
-  constexpr std::string_view known[] = {"ptx", "ir", "assembly", "fidelity"};
+  constexpr std::string_view known[] = {"ptx", "ir", "assembly", "fidelity", "forms"};
   if (std::find(std::begin(known), std::end(known), what) == std::end(known))
-    return Failure(ErrorCode::InvalidValue, "there is no such dump: ptx, ir, assembly and fidelity are");
+    return Failure(ErrorCode::InvalidValue, "there is no such dump: ptx, ir, assembly, fidelity and forms are");
   Result<ImageSource> source = ptx_of_image(image, size, static_cast<int>(image::any_architecture));
   if (!source) return std::move(source).failure();
   const ptx::ParseResult parsed = ptx::parse(source->ptx);
@@ -90,6 +91,7 @@ Result<std::string> dump(const void* image, std::size_t size, std::string_view k
     is_found = true;
     if (what == "ptx") text += ptx_of(module, function);
     if (what == "fidelity") text += fidelity_report(module, id);
+    if (what == "forms") text += form_record(module, id, block);
     if (what == "ir") text += text_or_sentence(loader::dump_ir(module, id, options));
     if (what == "assembly") text += text_or_sentence(loader::dump_assembly(module, id, options));
   }

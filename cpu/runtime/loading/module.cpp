@@ -17,6 +17,7 @@
 #include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/handle_table.hpp"
 #include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/process/trace.hpp"
 
 namespace cucore::cpu::runtime {
 namespace {
@@ -103,6 +104,7 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
   if (const Result<void> supported = check_supported(description_); !supported) return driver_result(supported);
   const CompileOptions options = options_for(form, block);
+  trace::Slice slice("compile", trace::is_open() ? "compile " + description_.display_name : "");
   Result<loader::CompiledKernel> compiled = compile_or_load(
       *description_.ptx, description_.id, module_.program().later ? addresses_ : module_.addresses(), options);
   if (!compiled) {
@@ -110,6 +112,8 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
     return driver_result(compiled.failure());
   }
   *code = std::move(compiled->code);
+  slice.arguments.add("form", (*code)->info.form == FormOfCode::Scalar ? "scalar" : "vector")
+      .raw("from_cache", compiled->was_cached ? "true" : "false");
   code_.add(options, *code);
   report_form(*description_.ptx, description_.name, options, **code, compiled->refusal);
   return CUDA_SUCCESS;

@@ -15,6 +15,7 @@
 #include "cpu/runtime/objects/stream.hpp"
 #include "cpu/runtime/process/hexadecimal.hpp"
 #include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/process/trace.hpp"
 #include "cpu/runtime/threads/fiber.hpp"
 
 namespace cucore::cpu::runtime {
@@ -98,6 +99,7 @@ void note_written(const Place& to, const Shape& shape) {
 
 template <class F>
 Result<void> run(Stream& stream, std::size_t bytes, bool wait, F function) {
+  if (trace::is_on()) trace::describe({}, trace::Arguments().add("size", std::uint64_t{bytes}));
   if ((wait || bytes <= inline_bytes) && stream.run_if_ready(function)) return {};
   Context& context = stream.context();
   const std::uint64_t number = stream.enqueue(make_work(

@@ -7,8 +7,10 @@
 #include <system_error>
 
 #include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/objects/stream_workers.hpp"
 #include "cpu/runtime/process/default_stream.hpp"
+#include "cpu/runtime/process/hexadecimal.hpp"
 #include "cpu/runtime/process/process.hpp"
 #include "cpu/runtime/threads/faults.hpp"
 #include "cpu/runtime/threads/waits.hpp"
@@ -161,8 +163,17 @@ void Stream::enqueue_dependencies() {
   }
 }
 
+std::unique_ptr<const trace::Note> Stream::make_trace_note() const {
+  std::string name = "default stream";
+  if (kind_ == Kind::PerThread) name += " of a thread";
+  if (kind_ == Kind::Created) name = "stream " + hexadecimal(reinterpret_cast<std::uintptr_t>(handle_));
+  const Device& device = context_.device();
+  return trace::note_for({id_, device.ordinal(), device.name(), name});
+}
+
 std::uint64_t Stream::enqueue(std::unique_ptr<Work> work) {
   enqueue_dependencies();
+  work->note = trace_note();
   return append(std::move(work));
 }
 
@@ -219,7 +230,10 @@ void Stream::run_items(std::unique_lock<std::mutex>& lock, F&& may_run) {
     std::unique_ptr<Work> work = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    if (!is_shutting_down()) work->run(context_.error());
+    if (!is_shutting_down()) {
+      const trace::Running here(work->note.get());
+      work->run(context_.error());
+    }
     work.reset();
     lock.lock();
     completed_.fetch_add(1);

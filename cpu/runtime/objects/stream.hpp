@@ -24,6 +24,7 @@
 #include "cpu/error/result.hpp"
 #include "cpu/runtime/objects/stream_workers.hpp"
 #include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/process/trace.hpp"
 #include "cpu/runtime/threads/timer.hpp"
 
 namespace cucore::cpu::runtime {
@@ -46,6 +47,7 @@ class Work {
   virtual void run(const Result<void>& context) = 0;
 
   Runner runner;
+  std::unique_ptr<const trace::Note> note;  ///< null if no trace is written
 };
 
 template <class F>
@@ -81,6 +83,8 @@ class Stream final : public Drained, public Timed, public std::enable_shared_fro
   template <class F>
   bool run_if_ready(F&& function) {
     if (!is_ready()) return false;
+    const auto note = trace_note();
+    const trace::Running here(note.get());
     std::forward<F>(function)();
     return true;
   }
@@ -117,6 +121,8 @@ class Stream final : public Drained, public Timed, public std::enable_shared_fro
   std::optional<Clock::time_point> on_time() override;
 
  private:
+  std::unique_ptr<const trace::Note> trace_note() const { return trace::is_on() ? make_trace_note() : nullptr; }
+  std::unique_ptr<const trace::Note> make_trace_note() const;
   void enqueue_dependencies();
   std::uint64_t append(std::unique_ptr<Work> work);
   void call_worker();

@@ -1,5 +1,5 @@
-// What the driver says of kernels without running them: how exact they are, and what became of them; and the mode that
-// refuses all that is not exact.
+// What the driver says of kernels without running them: how exact they are, in which form they run, and what became of
+// them; and the mode that refuses all that is not exact.
 #include <array>
 #include <cstdio>
 #include <fstream>
@@ -97,6 +97,29 @@ TEST(Dump, gives_ptx_ir_and_assembly) {
   EXPECT_EQ(dump(ptx_text, nullptr, "ptx").text, ptx_text);
   EXPECT_NE(std::string::npos, dump(ptx_text, "same", "ir").text.find("define void @cucpu_run_block"));
   EXPECT_NE(std::string::npos, dump(ptx_text, "same", "assembly").text.find("vsqrtss"));
+}
+
+TEST(Dump, forms_say_which_one_each_kernel_gets_and_what_keeps_it_from_the_vector_form) {
+  const std::string waits = std::string(ptx_text) + R"(.visible .entry _Z4waitPi(.param .u64 p)
+{
+  nanosleep.u32 100;
+  ret;
+}
+)";
+  const Dumped dumped = dump(waits, nullptr, "forms");
+  EXPECT_EQ(0, dumped.result);
+  EXPECT_NE(std::string::npos, dumped.text.find("close\tclose\tvector\t\t0\t\n")) << dumped.text;
+  EXPECT_NE(std::string::npos, dumped.text.find("same\tsame\tvector\t\t0\t\n")) << dumped.text;
+  EXPECT_NE(std::string::npos,
+            dumped.text.find("_Z4waitPi\twait(int*)\tscalar\tnanosleep\t35\tPTX line 35: nanosleep.u32\n"))
+      << dumped.text;
+}
+
+TEST(Dump, a_kernel_that_cannot_be_compiled_has_no_form_and_the_others_have_theirs) {
+  const std::string ptx = std::string(ptx_text) + ".visible .entry bad() { tcgen05.wait::ld.sync.aligned; ret; }\n";
+  const Dumped dumped = dump(ptx, nullptr, "forms");
+  EXPECT_NE(std::string::npos, dumped.text.find("bad\tbad\tnone\tbad needs tcgen05.wait::ld")) << dumped.text;
+  EXPECT_NE(std::string::npos, dumped.text.find("same\tsame\tvector")) << dumped.text;
 }
 
 TEST(Dump, what_is_not_there_or_no_image_is_an_error_in_words) {

@@ -99,6 +99,20 @@ nb::object max_potential_block_size(const PyKernelOccupancy& self, nb::handle ne
   return block_size_result(without_gil([&] { return self.view(on).max_potential_block_size(bytes, limit); }));
 }
 
+/// As its source has it; empty if the driver does not say.
+std::string name_of(const Kernel& kernel) {
+  try {
+    return without_gil([&] { return kernel.display_name(); });
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+nb::object plot(nb::handle self, nb::handle dynamic_shared_memory, nb::handle device, nb::handle axes) {
+  const std::string name = name_of(nb::cast<const PyKernelOccupancy&>(self).kernel);
+  return from_package(Package::plot_occupancy)(self, text_object(name), dynamic_shared_memory, device, axes);
+}
+
 void bind_occupancy(nb::module_& module) {
   auto cls = nb::class_<PyKernelOccupancy>(module, "KernelOccupancy", nb::is_weak_referenceable(),
                                            "How a kernel fills a device: `device`, else the current one.");
@@ -145,7 +159,15 @@ void bind_occupancy(nb::module_& module) {
                 [&](const Stream& on) { return self.view(ordinal).max_active_clusters(how, on); });
           },
           nb::arg("config"), nb::kw_only(), nb::arg("stream").none(), nb::arg("device") = nb::none(),
-          "How many clusters of `config` can be resident at a time.");
+          "How many clusters of `config` can be resident at a time.")
+      .def("plot", plot, nb::arg("dynamic_shared_memory") = 0, nb::kw_only(), nb::arg("device") = nb::none(),
+           nb::arg("axes") = nb::none(),
+           "Draws the occupancy for each size of block, by matplotlib, on `axes` or a figure of its own; returns the "
+           "axes. `dynamic_shared_memory`: bytes of each block, or a function from the block's size to them.")
+      .def("__repr__", [](const PyKernelOccupancy& self) {
+        const std::string name = name_of(self.kernel);
+        return "<KernelOccupancy of " + (name.empty() ? hex(self.kernel.handle()) : "'" + name + "'") + ">";
+      });
 }
 
 std::shared_ptr<const Signature> known_signature(const PyKernel& self) {
@@ -190,12 +212,8 @@ const char* kind_name(ParameterKind kind) {
 
 // With its name, where the driver tells.
 std::string repr_of_kernel(const PyKernel& self) {
-  std::string name;
-  try {
-    name = " '" + without_gil([&] { return self.kernel->display_name(); }) + "'";
-  } catch (const Error&) {
-  }
-  return "<Kernel" + name + " handle=" + hex(self.kernel->handle()) + ">";
+  const std::string name = name_of(*self.kernel);
+  return "<Kernel" + (name.empty() ? "" : " '" + name + "'") + " handle=" + hex(self.kernel->handle()) + ">";
 }
 
 nb::object signature_object(const PyKernel& self) {
@@ -335,6 +353,11 @@ void bind_kernel(nb::module_& module) {
           nb::is_operator())
       .def("__hash__", [](const PyKernel& self) { return static_cast<Py_hash_t>(address(self.kernel->handle()) >> 4); })
       .def("__repr__", repr_of_kernel)
+      .def("_repr_html_",
+           [](nb::handle self) {
+             const std::string name = name_of(*nb::cast<const PyKernel&>(self).kernel);
+             return from_package(Package::kernel_html)(self, text_object(name));
+           })
       .def("__reduce__", [](const PyKernel&) -> nb::object {
         throw nb::type_error("a Kernel cannot be pickled: pickle its ObjectCode and call get_kernel() on the copy");
       });

@@ -333,6 +333,7 @@ void bind_stream(nb::module_& module) {
              return nb::make_tuple(0, self.identity());
            })
       .def("__repr__", describe, nb::lock_self())
+      .def("_repr_html_", [](nb::handle self) { return from_package(Package::stream_html)(self, nb::repr(self)); })
       .def("__reduce__", [](const PyStream&) -> nb::object {
         throw nb::type_error("a Stream is driver state of this process and cannot be pickled");
       });

@@ -66,6 +66,7 @@ def test_a_launch_tells_the_kernel_its_shape_and_its_stream(events):
     assert len(launches) == 3
     arguments = launches[0]["args"]
     assert (arguments["kernel"], arguments["grid"], arguments["block"]) == ("fill", "2,3,1", "64,1,1")
+    assert 0 < arguments["occupancy_percent"] <= 100
     created = named(events, "cuStreamCreateWithPriority")[0]["args"]["stream"]
     assert arguments["stream"] == created
 

@@ -133,4 +133,28 @@ TEST(TraceFile, an_older_trace_is_replaced) {
   EXPECT_EQ(3u, lines_of(path).size());
 }
 
+std::vector<std::string> written_by_another;
+
+TEST(TraceFile, what_another_library_writes_goes_there_and_ends_there) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "trace.json";
+  File file;
+  ASSERT_EQ("", file.open(path));
+  file.write(slice("own"));
+  written_by_another.clear();
+  file.join({.write = [](const char* text, std::size_t size) { written_by_another.emplace_back(text, size); },
+             .end = [](const char* text,
+                       std::size_t size) { written_by_another.push_back("end " + std::string(text, size)); }});
+  EXPECT_TRUE(file.is_open());
+  file.write(slice("theirs"));
+  file.close(slice("last"));
+  ASSERT_EQ(2U, written_by_another.size());
+  EXPECT_THAT(written_by_another[0], HasSubstr(R"("name":"theirs")"));
+  EXPECT_THAT(written_by_another[1], StartsWith(R"(end {"ph":"X","name":"last")"));
+  EXPECT_EQ(2U, lines_of(path).size()) << "the file of our own has what was written before";
+  File other;  // which is not locked any more
+  EXPECT_EQ("", other.open(path));
+  EXPECT_EQ("[", lines_of(path).at(0));
+}
+
 }  // namespace
