@@ -189,6 +189,9 @@ std::string hex(T* handle) {
   return hex(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle)));
 }
 
+/// Whether Python has asked for devices, and so opened the driver.
+bool devices_were_asked() noexcept;
+
 /// The Device singleton of this thread for an ordinal.
 nb::object device_object(int ordinal);
 /// The ordinal of a Device or of an int-like object. Throws TypeError.
@@ -205,6 +208,9 @@ bool truth_of(nb::handle value);
 
 /// Bytes of a log or name as str; undecodable bytes become backslash escapes.
 nb::object text_object(std::string_view text);
+
+/// Raises a Python exception of that class.
+[[noreturn]] void raise(nb::handle exception_class, const std::string& text);
 
 /// Sets the Python exception for the C++ exception in flight. For functions that nanobind does not call.
 void set_python_exception() noexcept;

@@ -258,12 +258,12 @@ inline PyObject* new_without_value(PyTypeObject* type, PyObject* /*arguments*/, 
   });
 }
 
-/// Adds to a class what all owners have: handle, bool, is_closed, ==, hash, with.
+/// Adds to a class what all owners have: is_closed, ==, hash, with. Every object is true, closed or not, as programs
+/// expect that ask `if stream:` for "is there one".
 template <class T, class Class>
 void bind_owner(Class& cls) {
-  cls.def("__bool__", [](const T& self) { return self.is_open(); })
-      .def_prop_ro(
-          "is_closed", [](const T& self) { return !self.is_open(); }, "Whether it has been closed.")
+  cls.def_prop_ro(
+         "is_closed", [](const T& self) { return !self.is_open(); }, "Whether it has been closed.")
       .def(
           "__eq__", [](const T& self, const T& other) { return self.equals(other); }, nb::is_operator())
       .def("__hash__", [](const T& self) { return static_cast<Py_hash_t>(self.identity() >> 3 ^ self.identity()); })

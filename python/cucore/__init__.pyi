@@ -131,7 +131,6 @@ class Buffer:
     ) -> _Self:
         """Opens a buffer of another process, of which `mr` must have the pool. Closing it, in the order of `stream`,
         ends only the use of this process."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -218,7 +217,6 @@ class Context:
         """Drops this reference; a green context is destroyed when no stream or event needs it any more."""
     def create_stream(self, options: StreamOptions | dict[str, Any] | None = None) -> Stream:
         """A new stream that runs on this green context's part of the device; needs no set_current()."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -295,7 +293,7 @@ class Device:
     @property
     def priority_range(self) -> PriorityRange: ...
     def can_access_peer(self, peer: Device | int) -> bool:
-        """Whether kernels on this device can access memory of ``peer``; True for itself."""
+        """Whether kernels on this device can access memory of ``peer`` (None: the current device); True for itself."""
     @property
     def context(self) -> Context:
         """The Context that the last set_current() on this object made current."""
@@ -360,7 +358,8 @@ class DeviceMemoryResourceOptions:
 
     ipc_enabled: the pool can be shared with other processes.
     max_size: bytes the pool may grow to; 0 lets the driver decide.
-    release_threshold: bytes the pool keeps when idle instead of giving them back at a synchronization; None keeps all.
+    release_threshold: bytes the pool keeps when idle instead of giving them back at a synchronization. None: 0, as the
+        driver makes pools; 2**64 - 1 keeps all.
     """
 
     ipc_enabled: bool = False
@@ -433,7 +432,6 @@ class Event:
     @classmethod
     def from_ipc_descriptor(cls: type[_Self], ipc_descriptor: IPCEventDescriptor) -> _Self:
         """Opens another process's event from what its `ipc_descriptor` gave."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -478,7 +476,6 @@ class EventPool:
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -536,7 +533,6 @@ class GraphicsResource:
         """Closes what ``map()`` gave, in the order of ``stream`` or of the stream it was mapped with."""
     def close(self, stream: Stream | None = None) -> None:
         """Unmaps, if need be in the order of ``stream``, and ends the registration. Closing twice is allowed."""
-    def __bool__(self) -> bool: ...
     def __enter__(self) -> Any: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
@@ -704,7 +700,6 @@ class Linker:
     def close(self) -> None:
         """Frees the inputs and the linker's object. Closing twice is allowed; a later link raises RuntimeError."""
     def __init__(self, *object_codes: ObjectCode, options: LinkerOptions | dict[str, Any] | None = None) -> None: ...
-    def __bool__(self) -> bool: ...
     def __enter__(self) -> Linker: ...
     def __exit__(self, *exception_info: object) -> None: ...
 
@@ -780,7 +775,7 @@ class ManagedMemoryResourceOptions:
         the current device; None: a device's ordinal, -1 for the host, or None for no preference.
     pooled: False allocates each buffer by itself. Only such memory takes advice (ManagedBuffer.read_mostly and so on)
         on NVIDIA's drivers.
-    release_threshold: bytes the pool keeps when idle; None keeps all.
+    release_threshold: bytes the pool keeps when idle; None: 0, 2**64 - 1 keeps all.
     """
 
     preferred_location: int | None = None
@@ -883,7 +878,7 @@ class ObjectCode:
     def name(self) -> str: ...
     @property
     def symbol_mapping(self) -> dict[str, str]:
-        """A copy of the mapping from name expressions to symbols."""
+        """A copy of the mapping from name expressions to symbols, which are bytes; or of what was given as such."""
     @property
     def ptx(self) -> str | None:
         """The PTX as str: the code itself, or what a cubin carries; None if there is none."""
@@ -929,7 +924,7 @@ class PinnedMemoryResourceOptions:
     ipc_enabled: the pool can be shared with other processes. Drivers share only pools of a NUMA node.
     max_size: bytes the pool may grow to; 0 lets the driver decide.
     numa_id: the NUMA node to allocate on; None leaves it to the driver, or to ipc_enabled: that of the current device.
-    release_threshold: bytes the pool keeps when idle; None keeps all.
+    release_threshold: bytes the pool keeps when idle; None: 0, 2**64 - 1 keeps all.
     """
 
     ipc_enabled: bool = False
@@ -993,7 +988,6 @@ class Program:
     def is_closed(self) -> bool: ...
     def close(self) -> None:
         """Frees the source. Closing twice is allowed; a later compile raises RuntimeError."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -1313,7 +1307,6 @@ class Stream:
     """'default' or 'remote': whose writes the memory fences of its kernels wait for."""
     name: str | None
     """A name for people and tools, shown in its repr; None at first."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -2340,7 +2333,6 @@ class DeviceMemoryResource(MemoryResource):
     ) -> _Self:
         """Imports a pool of another process from its IPCAllocationHandle, or from a file descriptor, which stays the
         caller's. `device_id`: the pool's device, in this process."""
-    def __bool__(self) -> bool: ...
     def __init__(
         self, device_id: Device | int, options: DeviceMemoryResourceOptions | dict[str, Any] | None = None
     ) -> None: ...
@@ -2381,7 +2373,7 @@ class LegacyPinnedMemoryResource(MemoryResource):
         """Whether its memory is managed."""
     @property
     def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
+        """RuntimeError: it is of no device."""
 
 class ManagedBuffer(Buffer):
     """A buffer of managed memory, with advice to the driver on how it will be used."""
@@ -2460,7 +2452,6 @@ class ManagedMemoryResource(MemoryResource):
     @property
     def is_pooled(self) -> bool:
         """Whether buffers are from a pool."""
-    def __bool__(self) -> bool: ...
     def __init__(self, options: ManagedMemoryResourceOptions | dict[str, Any] | None = None) -> None: ...
 
 class NVRTCError(CUDAError):
@@ -2527,7 +2518,6 @@ class PinnedMemoryResource(MemoryResource):
     def from_allocation_handle(cls: type[_Self], alloc_handle: IPCAllocationHandle | int) -> _Self:
         """Imports a pool of another process from its IPCAllocationHandle, or from a file descriptor, which stays the
         caller's."""
-    def __bool__(self) -> bool: ...
     def __init__(self, options: PinnedMemoryResourceOptions | dict[str, Any] | None = None) -> None: ...
 
 class UnsupportedOptionError(CUDAError):

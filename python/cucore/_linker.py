@@ -168,10 +168,7 @@ class Linker:
 
     @property
     def is_closed(self):
-        return not self._linker
-
-    def __bool__(self):
-        return bool(self._linker)
+        return self._linker.is_closed
 
     def close(self):
         """Frees the inputs and the linker's object. Closing twice is allowed; a later link raises RuntimeError."""

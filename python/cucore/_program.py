@@ -162,10 +162,7 @@ class Program:
 
     @property
     def is_closed(self):
-        return not self._program
-
-    def __bool__(self):
-        return bool(self._program)
+        return self._program.is_closed
 
     def close(self):
         """Frees the source. Closing twice is allowed; a later compile raises RuntimeError."""

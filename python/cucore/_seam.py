@@ -52,6 +52,7 @@ from cucore._core import (  # noqa: F401
 # Functions of the extension for the package alone.
 DLPackTensor = _core._DLPackTensor
 CoreLinker = _core._Linker
+PoolMemoryResource = _core._PoolMemoryResource
 CoreProgram = _core._Program
 SynchronousMemoryResource = _core._SynchronousMemoryResource
 CoreTensorMap = _core._TensorMap
@@ -161,6 +162,7 @@ PLACES = {
     "AccessedBy": "_managed.AccessedBy",
     "AdjacencySet": "graph._adjacency.AdjacencySet",
     "ArrayFormatType": "typing.ArrayFormatType",
+    "AttributeTypeError": "_errors.AttributeTypeError",
     "CUDAError": "_errors.CUDAError",
     "CUDAInvalidContextError": "_errors.CUDAInvalidContextError",
     "CUDAInvalidValueError": "_errors.CUDAInvalidValueError",
@@ -199,6 +201,7 @@ PLACES = {
     "NvJitLinkError": "_errors.NvJitLinkError",
     "ParamInfo": "_tuples.ParamInfo",
     "PeerAccess": "_peers.PeerAccess",
+    "RuntimeTypeError": "_errors.RuntimeTypeError",
     "StridedMemoryView": "utils._memory_view.StridedMemoryView",
     "PinnedMemoryResourceOptions": "_options.PinnedMemoryResourceOptions",
     "ProgramCacheStats": "_tuples.ProgramCacheStats",
@@ -206,6 +209,7 @@ PLACES = {
     "ToolkitInfo": "_tuples.ToolkitInfo",
     "ToolkitLibrary": "_tuples.ToolkitLibrary",
     "UnsupportedOptionError": "_errors.UnsupportedOptionError",
+    "ValueTypeError": "_errors.ValueTypeError",
     "VirtualMemoryResourceOptions": "_options.VirtualMemoryResourceOptions",
     "WorkqueueSharingScopeType": "typing.WorkqueueSharingScopeType",
     "accept_options": "_options.accept",

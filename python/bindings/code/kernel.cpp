@@ -188,15 +188,7 @@ const char* kind_name(ParameterKind kind) {
   return "unknown";
 }
 
-// With its name, where the driver tells.
-std::string repr_of_kernel(const PyKernel& self) {
-  std::string name;
-  try {
-    name = " '" + without_gil([&] { return self.kernel->display_name(); }) + "'";
-  } catch (const Error&) {
-  }
-  return "<Kernel" + name + " handle=" + hex(self.kernel->handle()) + ">";
-}
+std::string repr_of_kernel(const PyKernel& self) { return "<Kernel handle=" + hex(self.kernel->handle()) + ">"; }
 
 nb::object signature_object(const PyKernel& self) {
   const nb::handle make = from_package(Package::KernelParameter);

@@ -41,7 +41,8 @@ nb::object compile(const Program& program, const std::string& target, const std:
   CompileReport report;
   ObjectCode code =
       without_gil([&] { return program.compile(CodeType(target), names, {.cache = cache, .report = &report}); });
-  return nb::make_tuple(nb::cast(new_object_code(std::move(code))), report_dict(report));
+  nb::object mapping = mapping_object(code, names);
+  return nb::make_tuple(nb::cast(new_object_code(std::move(code), std::move(mapping))), report_dict(report));
 }
 
 nb::object pch_status(const Program& program) {
@@ -89,7 +90,7 @@ void bind_program(nb::module_& module) {
                    })
       .def("cancel", [](Program& self) { self.cancel(); })
       .def("close", [](Program& self) { without_gil([&] { self.close(); }); })
-      .def("__bool__", [](const Program& self) { return static_cast<bool>(self); });
+      .def_prop_ro("is_closed", [](const Program& self) { return !self; });
 
   module.def("_parse_diagnostics", [](nb::handle log) {
     nb::list messages;

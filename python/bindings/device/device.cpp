@@ -176,6 +176,8 @@ nb::object context_or_none(Context context) {
 
 }  // namespace
 
+bool devices_were_asked() noexcept { return devices_asked; }
+
 nb::object device_object(int ordinal) {
   auto device = nb::steal(PyObject_CallOneArg(from_package(Package::Device).ptr(), nb::int_(ordinal).ptr()));
   if (!device.is_valid()) throw nb::python_error();
@@ -186,9 +188,8 @@ int device_ordinal(nb::handle device) {
   if (PyObject_IsInstance(device.ptr(), from_package(Package::Device).ptr()) == 1) {
     return nb::cast<int>(device.attr("device_id"));
   }
-  const auto index = nb::steal(PyNumber_Index(device.ptr()));
+  const nb::object index = whole_number(device);
   if (!index.is_valid()) {
-    PyErr_Clear();
     throw nb::type_error(
         (std::string("a device must be a Device or an ordinal, not ") + Py_TYPE(device.ptr())->tp_name).c_str());
   }

@@ -136,10 +136,7 @@ void bind_event(nb::module_& module) {
       .def("__isub__", not_implemented)
       .def("close", &PyEvent::close,
            "Destroys the event, or gives it back to the EventPool it is from. Closing twice is allowed.")
-      .def("__repr__",
-           [](const PyEvent& self) {
-             return "<Event handle=" + hex(self.value().handle()) + (self.is_open() ? ">" : " closed>");
-           })
+      .def("__repr__", [](const PyEvent& self) { return "<Event handle=" + hex(self.value().handle()) + ">"; })
       .def("__reduce__", [](const PyEvent&) -> nb::object {
         throw nb::type_error(
             "an Event is driver state of this process and cannot be pickled; an IPC-enabled one travels through "

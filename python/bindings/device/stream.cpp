@@ -81,9 +81,9 @@ void sync(const PyStream& self, nb::handle timeout) {
 std::string describe(const PyStream& self) {
   std::string text = "<Stream handle=" + hex(self.value().handle());
   if (self.name.has_value()) text += " name='" + *self.name + "'";
-  if (!self.is_open()) return text + " closed>";
+  if (!self.is_open()) return text + " context=0x0>";
   // The default streams belong to whatever context is current; asking for it here would open the driver.
-  if (self.identity() <= 2) return text + " context=current>";
+  if (self.identity() <= 2 && !devices_were_asked()) return text + " context=current>";
   try {
     const std::uint64_t context = self.use([](const Stream& stream) { return address(stream.context().handle()); });
     return text + " context=" + hex(context) + ">";

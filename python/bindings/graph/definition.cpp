@@ -142,6 +142,8 @@ void bind_graph_definition(nb::module_& module) {
                                                          "a Graph and launched as one. Iterates over its nodes "
                                                          "in an order in which they could run.");
   bind_owner<PyGraphDefinition>(cls);
+  cls.def("__bool__",
+          [](const PyGraphDefinition&) { return true; });  // one without nodes, too, which has a length of 0
   cls.def("__init__",
           [](PyGraphDefinition* self) { new (self) PyGraphDefinition(without_gil([] { return GraphDefinition(); })); })
       .def_prop_ro(

@@ -275,7 +275,9 @@ void bind_buffer(nb::module_& module) {
           "device_id",
           [](const PyBuffer& self) -> nb::object {
             const nb::object resource = self.resource_object();
-            if (!resource.is_none()) return nb::borrow(resource.attr("device_id"));
+            if (!resource.is_none() && !nb::isinstance<PyLegacyPinnedMemoryResource>(resource)) {
+              return nb::borrow(resource.attr("device_id"));
+            }
             return nb::int_(self.use([](const Buffer& buffer) { return buffer.device_id(); }));
           },
           "The device whose memory it is, or -1.")
@@ -290,7 +292,6 @@ void bind_buffer(nb::module_& module) {
           "What other processes open it with, together with its pool: an IPCBufferDescriptor.")
       .def_prop_ro(
           "is_closed", [](const PyBuffer& self) { return !self.is_open(); }, "Whether it has been closed.")
-      .def("__bool__", [](const PyBuffer& self) { return self.is_open(); })
       .def("copy_to", copy_to, nb::arg("dst") = nb::none(), nb::kw_only(), nb::arg("stream").none(),
            nb::arg("options") = nb::none(),
            "Copies all of it to `dst` (without one: to a new buffer of the same resource) and returns that.")

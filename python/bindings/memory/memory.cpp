@@ -24,7 +24,7 @@ bool wants_ipc(const nb::object& options) {
 
 std::uint64_t keep_bytes(const nb::object& options) {
   const nb::object wanted = options.attr("release_threshold");
-  return wanted.is_none() ? UINT64_MAX : unsigned_number(wanted, "release_threshold");
+  return wanted.is_none() ? 0 : unsigned_number(wanted, "release_threshold");
 }
 
 // The pool's state, asked for at each access.
@@ -156,7 +156,6 @@ void bind_pools(nb::module_& module) {
           "trim_to",
           [](const PyPoolMemoryResource& self, Unsigned bytes) { without_gil([&] { self.pool().trim_to(bytes); }); },
           nb::arg("min_bytes_to_keep"), "Returns idle memory above that to the operating system.")
-      .def("__bool__", [](const PyPoolMemoryResource& self) { return !self.pool().is_closed(); })
       .def_prop_ro(
           "is_closed", [](const PyPoolMemoryResource& self) { return self.pool().is_closed(); },
           "Whether it has been closed.")
@@ -263,6 +262,13 @@ void bind_memory(nb::module_& module) {
       "Page-locked host memory, allocated and freed at once.");
   bind_at_once<PyLegacyPinnedMemoryResource>(pinned);
   pinned
+      .def_prop_ro(
+          "device_id",
+          [](const PyLegacyPinnedMemoryResource&) -> int {
+            throw std::runtime_error(
+                "a LegacyPinnedMemoryResource is of no device; the device_id of its buffers is -1");
+          },
+          "RuntimeError: it is of no device.")
       .def("__init__",
            [](PyLegacyPinnedMemoryResource* self) {
              new (self) PyLegacyPinnedMemoryResource{{LegacyPinnedMemoryResource::create()}};

@@ -48,7 +48,6 @@ class Graph:
         names it; None if none did. The exception itself went to sys.unraisablehook."""
     def close(self) -> None:
         """Destroys the graph; launches on their way finish and keep what they use. Closing twice is allowed."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
@@ -247,7 +246,6 @@ class GraphDefinition:
         """A definition of its own with the same nodes, edges and what they keep alive."""
     def close(self) -> None:
         """Drops this view; the graph goes with the last view or node of its hierarchy. Closing twice is allowed."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None

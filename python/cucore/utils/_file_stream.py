@@ -20,7 +20,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from cucore.utils._in_memory import check_cap
-from cucore.utils._resource import Record, RecordCache, key_bytes, value_bytes
+from cucore.utils._resource import Record, RecordCache, key_bytes, text_mapping, value_bytes
 
 STALE_SECONDS = 3600
 MOST_KNOWN = 256
@@ -234,7 +234,7 @@ class FileStreamProgramCache(RecordCache):
         return record.data
 
     def __setitem__(self, key, value):
-        self.set_record(key, Record(value_bytes(value), getattr(value, "symbol_mapping", {})))
+        self.set_record(key, Record(value_bytes(value), text_mapping(getattr(value, "symbol_mapping", {}))))
 
     def __delitem__(self, key):
         image_path, record_path = self._paths(key)

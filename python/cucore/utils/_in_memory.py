@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 
-from cucore.utils._resource import Record, RecordCache, key_bytes, value_bytes
+from cucore.utils._resource import Record, RecordCache, key_bytes, text_mapping, value_bytes
 
 
 def check_cap(max_size_bytes):
@@ -50,7 +50,7 @@ class InMemoryProgramCache(RecordCache):
         return record.data
 
     def __setitem__(self, key, value):
-        self.set_record(key, Record(value_bytes(value), getattr(value, "symbol_mapping", {})))
+        self.set_record(key, Record(value_bytes(value), text_mapping(getattr(value, "symbol_mapping", {}))))
 
     def __delitem__(self, key):
         with self._lock:

@@ -6,6 +6,7 @@ import functools
 import warnings
 from typing import TYPE_CHECKING
 
+from cucore._errors import AttributeTypeError
 from cucore._seam import (
     Buffer,
     DLPackTensor,
@@ -83,7 +84,8 @@ def _read_interface(name, interface, oldest):
     import numpy
 
     if not isinstance(interface, dict):
-        raise TypeError(f"{name} must be a dict, not {type(interface).__name__}")
+        error = AttributeTypeError if interface is None else TypeError
+        raise error(f"{name} must be a dict, not {type(interface).__name__}")
     version = interface.get("version", 0)
     if version < oldest:
         raise BufferError(f"{name} is of version {version}: version {oldest} or later is needed")
@@ -277,7 +279,7 @@ class StridedMemoryView:
         too small, or elements lie before it. RuntimeError: it has been closed.
         """
         if not isinstance(buffer, Buffer):
-            raise TypeError(f"from_buffer() takes a Buffer, not {type(buffer).__name__}")
+            raise AttributeTypeError(f"from_buffer() takes a Buffer, not {type(buffer).__name__}")
         if dtype is not None:
             import numpy
 

@@ -6,7 +6,12 @@ from collections import namedtuple
 from cucore._seam import ObjectCode
 
 Record = namedtuple("Record", "data symbol_mapping")
-"""Compiled code as a cache keeps it for Program.compile()."""
+"""Compiled code as a cache keeps it for Program.compile(); the mapping has str on both sides."""
+
+
+def text_mapping(mapping):
+    """The symbol mapping of an ObjectCode for a Record."""
+    return {name: symbol.decode() if isinstance(symbol, bytes) else symbol for name, symbol in mapping.items()}
 
 
 def key_bytes(key):
