@@ -59,32 +59,12 @@ class AccessPolicyWindow(NamedTuple):
 class Buffer:
     """A range of memory and what keeps it alive. Device.allocate(), a MemoryResource's allocate() and
     Buffer.from_handle() make one."""
-    @staticmethod
-    def from_handle(
-        ptr: Any,
-        size: int,
-        mr: MemoryResource | None = None,
-        owner: object | None = None,
-        *,
-        stream: Stream | graph.GraphBuilder | None = None,
-    ) -> Buffer:
-        """Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the order of
-        `stream`; `owner` is only kept alive."""
     @property
     def handle(self) -> int:
         """The address; 0 when closed."""
     @property
     def size(self) -> int:
         """Bytes; 0 when closed."""
-    @property
-    def memory_resource(self) -> MemoryResource | None:
-        """What takes the memory back, or None."""
-    @property
-    def owner(self) -> Any:
-        """What is kept alive, or None."""
-    @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
     @property
     def is_device_accessible(self) -> bool:
         """Whether devices can access it."""
@@ -98,11 +78,31 @@ class Buffer:
     def is_mapped(self) -> bool:
         """Whether another process allocated it."""
     @property
-    def ipc_descriptor(self) -> IPCBufferDescriptor:
-        """What other processes open it with, together with its pool: an IPCBufferDescriptor."""
-    @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
+    @staticmethod
+    def from_handle(
+        ptr: Any,
+        size: int,
+        mr: MemoryResource | None = None,
+        owner: object | None = None,
+        *,
+        stream: Stream | graph.GraphBuilder | None = None,
+    ) -> Buffer:
+        """Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the order of
+        `stream`; `owner` is only kept alive."""
+    @property
+    def memory_resource(self) -> MemoryResource | None:
+        """What takes the memory back, or None."""
+    @property
+    def owner(self) -> Any:
+        """What is kept alive, or None."""
+    @property
+    def device_id(self) -> int:
+        """The device whose memory it is, or -1."""
+    @property
+    def ipc_descriptor(self) -> IPCBufferDescriptor:
+        """What other processes open it with, together with its pool: an IPCBufferDescriptor."""
     def copy_to(
         self,
         dst: Buffer | None = None,
@@ -196,6 +196,12 @@ class Context:
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
+    @property
+    def is_green(self) -> bool:
+        """Whether it was made from a part of a device's resources; False when closed."""
+    @property
+    def resources(self) -> DeviceResources:
+        """What the context was provisioned with: all of the device unless it is green."""
     @staticmethod
     def from_handle(handle: int) -> Context:
         """Wraps the address of a context that other code owns and keeps alive."""
@@ -205,12 +211,6 @@ class Context:
     @property
     def device(self) -> Device:
         """The Device the context is on."""
-    @property
-    def is_green(self) -> bool:
-        """Whether it was made from a part of a device's resources; False when closed."""
-    @property
-    def resources(self) -> DeviceResources:
-        """What the context was provisioned with: all of the device unless it is green."""
     def current(self) -> AbstractContextManager[Context]:
         """`with context.current():` makes it current, and the one before again afterwards."""
     def close(self) -> None:
@@ -384,6 +384,18 @@ class Event:
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
+    @property
+    def is_timing_enabled(self) -> bool:
+        """Whether it can be subtracted."""
+    @property
+    def is_blocking_sync(self) -> bool:
+        """Whether sync() blocks the thread instead of spinning."""
+    @property
+    def is_ipc_enabled(self) -> bool:
+        """Whether other processes can open it."""
+    @property
+    def context(self) -> Context | None:
+        """Its Context; None for an event that other code made."""
     @staticmethod
     def from_handle(handle: int, options: EventOptions | dict[str, Any] | None = None) -> Event:
         """Wraps the address of an event that other code owns; `options` says how that made it. Nothing is checked or
@@ -395,23 +407,11 @@ class Event:
     def handle(self) -> int:
         """The driver's handle (CUevent); 0 when closed."""
     @property
-    def is_timing_enabled(self) -> bool:
-        """Whether it can be subtracted."""
-    @property
-    def is_blocking_sync(self) -> bool:
-        """Whether sync() blocks the thread instead of spinning."""
-    @property
-    def is_ipc_enabled(self) -> bool:
-        """Whether other processes can open it."""
-    @property
     def is_done(self) -> bool:
         """Whether the work before the last record has completed; True if it was never recorded."""
     @property
     def device(self) -> Device | None:
         """Its Device; None for an event that other code made."""
-    @property
-    def context(self) -> Context | None:
-        """Its Context; None for an event that other code made."""
     def sync(self, timeout: float | timedelta | None = None) -> None:
         """Waits until the work before the last record has completed. With a `timeout` (seconds or a timedelta): for at
         most that long, then TimeoutError; Ctrl-C ends such a wait."""
@@ -572,6 +572,10 @@ class IPCEventDescriptor:
 
 class Kernel:
     """A function that launch() can run. ObjectCode.get_kernel() gives one."""
+    @property
+    def attributes(self) -> KernelAttributes: ...
+    @property
+    def occupancy(self) -> KernelOccupancy: ...
     @staticmethod
     def from_handle(handle: int, mod: ObjectCode | None = None) -> Kernel:
         """Wraps a kernel (CUkernel) that other code loaded; `mod`, if given, is loaded and kept alive, with a
@@ -582,10 +586,6 @@ class Kernel:
     @property
     def name(self) -> str:
         """Its symbol."""
-    @property
-    def attributes(self) -> KernelAttributes: ...
-    @property
-    def occupancy(self) -> KernelOccupancy: ...
     @property
     def num_arguments(self) -> int:
         """How many parameters it has."""
@@ -1249,12 +1249,6 @@ class Stream:
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
-    @staticmethod
-    def from_handle(handle: int) -> Stream:
-        """Wraps the address of a stream that other code owns. Nothing is checked or destroyed."""
-    @property
-    def handle(self) -> int:
-        """The driver's handle (CUstream); 0 when closed."""
     @property
     def is_nonblocking(self) -> bool:
         """Whether it does not synchronize with the legacy default stream."""
@@ -1262,17 +1256,23 @@ class Stream:
     def priority(self) -> int:
         """Its priority; a lower number is more urgent."""
     @property
-    def is_done(self) -> bool:
-        """Whether everything submitted so far has completed."""
-    @property
-    def device(self) -> Device:
-        """The Device of the calling thread that the stream is on."""
-    @property
     def context(self) -> Context:
         """The stream's Context; of the default streams, the current one."""
     @property
     def resources(self) -> DeviceResources:
         """What the stream's context was provisioned with: all of the device unless that is a green one."""
+    @staticmethod
+    def from_handle(handle: int) -> Stream:
+        """Wraps the address of a stream that other code owns. Nothing is checked or destroyed."""
+    @property
+    def handle(self) -> int:
+        """The driver's handle (CUstream); 0 when closed."""
+    @property
+    def is_done(self) -> bool:
+        """Whether everything submitted so far has completed."""
+    @property
+    def device(self) -> Device:
+        """The Device of the calling thread that the stream is on."""
     def sync(self, timeout: float | timedelta | None = None) -> None:
         """Waits until everything submitted so far has completed. With a `timeout` (seconds or a timedelta): for at most
         that long, then TimeoutError; Ctrl-C ends such a wait."""
@@ -2280,40 +2280,25 @@ class CUDAStickyError(CUDAError):
 class DeviceMemoryResource(MemoryResource):
     """Device memory from a stream-ordered pool: the device's current one, or with options one of its own."""
     @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
-    @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
-    @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
-    @property
-    def handle(self) -> int:
-        """The driver's handle (CUmemoryPool); 0 when closed."""
-    @property
     def is_handle_owned(self) -> bool:
         """False for the driver's own current pool."""
-    @property
-    def is_ipc_enabled(self) -> bool:
-        """Whether other processes can import the pool, or it is imported itself."""
     @property
     def is_mapped(self) -> bool:
         """Whether it is imported from another process, which alone allocates from it; False when closed."""
     @property
-    def uuid(self) -> _UUID | None:
-        """The name of a pool that processes share, a uuid.UUID; None for others."""
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
     @property
     def attributes(self) -> MemoryPoolAttributes:
         """State of the pool, asked for at each access; what was taken before close() goes on answering."""
+    @property
+    def handle(self) -> int:
+        """The driver's handle (CUmemoryPool); 0 when closed."""
+    @property
+    def uuid(self) -> _UUID | None:
+        """The name of a pool that processes share, a uuid.UUID; None for others."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
-    @property
-    def is_closed(self) -> bool:
-        """Whether it has been closed."""
     def close(self) -> None:
         """Detaches from the pool; a pool of its own is destroyed after its last buffer."""
     peer_accessible_by: Any
@@ -2339,18 +2324,6 @@ class DeviceMemoryResource(MemoryResource):
 
 class GraphMemoryResource(MemoryResource):
     """Memory that a graph allocates each time it runs: for capturing streams only. One object for each device."""
-    @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
-    @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
-    @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
     def trim(self) -> None:
         """Returns memory that no graph uses at the moment to the system."""
     @property
@@ -2362,15 +2335,6 @@ class GraphMemoryResource(MemoryResource):
 
 class LegacyPinnedMemoryResource(MemoryResource):
     """Page-locked host memory, allocated and freed at once."""
-    @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
-    @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
     @property
     def device_id(self) -> int:
         """RuntimeError: it is of no device."""
@@ -2408,42 +2372,27 @@ class ManagedMemoryResource(MemoryResource):
     """Memory that the host and every device can use at one address, from the driver's managed pool, with options from
     one of its own or (pooled=False) each buffer by itself."""
     @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
+    def is_handle_owned(self) -> bool:
+        """False for the driver's own current pool."""
     @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
+    def is_mapped(self) -> bool:
+        """Whether it is imported from another process, which alone allocates from it; False when closed."""
     @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
     @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
+    def attributes(self) -> MemoryPoolAttributes:
+        """State of the pool, asked for at each access; what was taken before close() goes on answering."""
     def allocate(self, size: int, *, stream: Stream | None = ...) -> ManagedBuffer:
         """Managed memory, usable in the order of `stream`, and freed in its order."""
     @property
     def handle(self) -> int:
         """The driver's handle (CUmemoryPool); 0 when closed."""
     @property
-    def is_handle_owned(self) -> bool:
-        """False for the driver's own current pool."""
-    @property
-    def is_ipc_enabled(self) -> bool:
-        """Whether other processes can import the pool, or it is imported itself."""
-    @property
-    def is_mapped(self) -> bool:
-        """Whether it is imported from another process, which alone allocates from it; False when closed."""
-    @property
     def uuid(self) -> _UUID | None:
         """The name of a pool that processes share, a uuid.UUID; None for others."""
-    @property
-    def attributes(self) -> MemoryPoolAttributes:
-        """State of the pool, asked for at each access; what was taken before close() goes on answering."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
-    @property
-    def is_closed(self) -> bool:
-        """Whether it has been closed."""
     def close(self) -> None:
         """Detaches from the pool; a pool of its own is destroyed after its last buffer."""
     @property
@@ -2466,40 +2415,25 @@ class NvJitLinkError(CUDAError):
 class PinnedMemoryResource(MemoryResource):
     """Page-locked host memory from a stream-ordered pool, which every visible device may use."""
     @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
-    @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
-    @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
-    @property
-    def handle(self) -> int:
-        """The driver's handle (CUmemoryPool); 0 when closed."""
-    @property
     def is_handle_owned(self) -> bool:
         """False for the driver's own current pool."""
-    @property
-    def is_ipc_enabled(self) -> bool:
-        """Whether other processes can import the pool, or it is imported itself."""
     @property
     def is_mapped(self) -> bool:
         """Whether it is imported from another process, which alone allocates from it; False when closed."""
     @property
-    def uuid(self) -> _UUID | None:
-        """The name of a pool that processes share, a uuid.UUID; None for others."""
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
     @property
     def attributes(self) -> MemoryPoolAttributes:
         """State of the pool, asked for at each access; what was taken before close() goes on answering."""
+    @property
+    def handle(self) -> int:
+        """The driver's handle (CUmemoryPool); 0 when closed."""
+    @property
+    def uuid(self) -> _UUID | None:
+        """The name of a pool that processes share, a uuid.UUID; None for others."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
-    @property
-    def is_closed(self) -> bool:
-        """Whether it has been closed."""
     def close(self) -> None:
         """Detaches from the pool; a pool of its own is destroyed after its last buffer."""
     @property
@@ -2525,18 +2459,6 @@ class UnsupportedOptionError(CUDAError):
 
 class VirtualMemoryResource(MemoryResource):
     """Memory that is mapped piece by piece, so that its buffers can grow (modify_allocation)."""
-    @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
-    @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
-    @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
     @property
     def device(self) -> Device:
         """The Device it was made for."""

@@ -4,6 +4,7 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <filesystem>
 
 #include "python/bindings/code/code.hpp"
@@ -146,6 +147,23 @@ nb::object global_variable(nb::handle self, nb::handle name) {
                   nb::rv_policy::take_ownership);
 }
 
+const nb::object& code_given(PyObjectCode& self) {
+  if (!self.given.is_valid()) self.given = bytes_object(self.code->code());
+  return self.given;
+}
+
+// The word for it, as one object for ever.
+nb::object name_of(CodeType type) {
+  static const auto names = [] {
+    std::array<PyObject*, 6> made{};
+    for (unsigned i = 0; i < made.size(); ++i) {
+      made[i] = PyUnicode_InternFromString(std::string(CodeType(static_cast<CodeType::Value>(i)).name()).c_str());
+    }
+    return made;
+  }();
+  return nb::borrow(names[type.value()]);
+}
+
 std::string describe(const PyObjectCode& self) {
   const ObjectCode& code = *self.code;
   std::string text = "<ObjectCode";
@@ -195,28 +213,23 @@ void bind_object_code(nb::module_& module) {
       nb::arg("symbol_mapping") = nb::none(),
       "Code for several architectures in one object (a fatbin): ObjectCodes with cubins or PTX, in a sequence "
       "or a dict by architecture. The PTX a cubin carries is the fallback for devices no cubin is for.");
+  getter<PyObjectCode, code_given>(cls, "code",
+                                   "The code as it was given: bytes or bytearray, or the path of its file.");
+  getter<PyObjectCode, [](const PyObjectCode& self) { return name_of(self.code->code_type()); }>(
+      cls, "code_type", "\"ptx\", \"cubin\", \"ltoir\", \"fatbin\", \"object\" or \"library\".");
+  getter<PyObjectCode, [](const PyObjectCode& self) { return std::string_view(self.code->name()); }>(cls, "name",
+                                                                                                     nullptr);
+  getter<PyObjectCode, [](PyObjectCode& self) { return copy_of(mapping_shown(self)); }>(
+      cls, "symbol_mapping",
+      "A copy of the mapping from name expressions to symbols, which are bytes; or of what was given as such.");
   cls.def_prop_ro(
-         "code",
-         [](PyObjectCode& self) {
-           if (!self.given.is_valid()) self.given = bytes_object(self.code->code());
-           return self.given;
+         "ptx",
+         [](const PyObjectCode& self) -> nb::object {
+           const ObjectCode code = *self.code;
+           const auto ptx = without_gil([&] { return code.ptx(); });
+           return ptx.has_value() ? text_object(*ptx) : nb::none();
          },
-         nb::lock_self(), "The code as it was given: bytes or bytearray, or the path of its file.")
-      .def_prop_ro(
-          "code_type", [](const PyObjectCode& self) { return std::string(self.code->code_type().name()); },
-          "\"ptx\", \"cubin\", \"ltoir\", \"fatbin\", \"object\" or \"library\".")
-      .def_prop_ro("name", [](const PyObjectCode& self) { return self.code->name(); })
-      .def_prop_ro(
-          "symbol_mapping", [](PyObjectCode& self) { return copy_of(mapping_shown(self)); }, nb::lock_self(),
-          "A copy of the mapping from name expressions to symbols, which are bytes; or of what was given as such.")
-      .def_prop_ro(
-          "ptx",
-          [](const PyObjectCode& self) -> nb::object {
-            const ObjectCode code = *self.code;
-            const auto ptx = without_gil([&] { return code.ptx(); });
-            return ptx.has_value() ? text_object(*ptx) : nb::none();
-          },
-          "The PTX as str: the code itself, or what a cubin carries; None if there is none.")
+         "The PTX as str: the code itself, or what a cubin carries; None if there is none.")
       .def_prop_ro(
           "images",
           [](const PyObjectCode& self) {

@@ -92,6 +92,26 @@ std::string describe(const PyStream& self) {
   }
 }
 
+// What the core knows already is said at once; otherwise the driver is asked.
+bool is_nonblocking(const PyStream& self) {
+  if (const auto known = detail::known_nonblocking(self.value())) return *known;
+  return self.use([](const Stream& stream) { return stream.is_nonblocking(); });
+}
+
+int priority(const PyStream& self) {
+  if (const auto known = detail::known_priority(self.value())) return *known;
+  return self.use([](const Stream& stream) { return stream.priority(); });
+}
+
+Context core_context(const PyStream& self) {
+  if (Context known = detail::known_context(self.value())) return known;
+  return self.use([](const Stream& stream) { return stream.context(); });
+}
+
+nb::object context_of_stream(const PyStream& self) { return new_object<PyContext>(core_context(self)); }
+
+nb::object resources_of_stream(const PyStream& self) { return nb::cast(core_context(self).resources()); }
+
 // The garbage collector must see the foreign object that is kept alive, or a cycle through it would stay for ever. When
 // the core's stream is shared, this wrapper alone does not own the object's one reference, and must not show it.
 int traverse(PyObject* object, visitproc visit, void* arg) {
@@ -257,6 +277,13 @@ void bind_stream(nb::module_& module) {
   forbid_construction<PyStream>(
       cls, "Stream cannot be instantiated directly: use Device.create_stream() or Stream.from_handle()");
   bind_owner<PyStream>(cls);
+  getter<PyStream, is_nonblocking>(cls, "is_nonblocking",
+                                   "Whether it does not synchronize with the legacy default stream.");
+  getter<PyStream, priority>(cls, "priority", "Its priority; a lower number is more urgent.");
+  getter<PyStream, context_of_stream>(cls, "context", "The stream's Context; of the default streams, the current one.");
+  getter<PyStream, resources_of_stream>(
+      cls, "resources",
+      "What the stream's context was provisioned with: all of the device unless that is a green one.");
   cls.def_static(
          "from_handle",
          [](Unsigned handle) {
@@ -268,14 +295,6 @@ void bind_stream(nb::module_& module) {
           "handle", [](const PyStream& self) { return handle_object(Package::CUstream, self.value().handle()); },
           "The driver's handle (CUstream); 0 when closed.")
       .def_prop_ro(
-          "is_nonblocking",
-          [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.is_nonblocking(); }); },
-          "Whether it does not synchronize with the legacy default stream.")
-      .def_prop_ro(
-          "priority",
-          [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.priority(); }); },
-          "Its priority; a lower number is more urgent.")
-      .def_prop_ro(
           "is_done",
           [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.is_done(); }); },
           "Whether everything submitted so far has completed.")
@@ -285,17 +304,6 @@ void bind_stream(nb::module_& module) {
             return device_object(self.use([](const Stream& stream) { return stream.device().ordinal(); }));
           },
           "The Device of the calling thread that the stream is on.")
-      .def_prop_ro(
-          "context",
-          [](const PyStream& self) {
-            return nb::cast(new_context(self.use([](const Stream& stream) { return stream.context(); })),
-                            nb::rv_policy::take_ownership);
-          },
-          "The stream's Context; of the default streams, the current one.")
-      .def_prop_ro(
-          "resources",
-          [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.resources(); }); },
-          "What the stream's context was provisioned with: all of the device unless that is a green one.")
       .def("sync", sync, nb::arg("timeout") = nb::none(),
            "Waits until everything submitted so far has completed. With a `timeout` (seconds or a timedelta): for at "
            "most that long, then TimeoutError; Ctrl-C ends such a wait.")

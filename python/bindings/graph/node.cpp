@@ -74,27 +74,25 @@ void bind_graph_node(nb::module_& module) {
       "An operation in a graph. Methods that add nodes add ones that depend on this one.");
   forbid_construction<PyGraphNode>(
       cls, "a node cannot be instantiated directly: use the methods of GraphDefinition and GraphNode");
+  getter<PyGraphNode, [](const PyGraphNode& self) { return self.node->is_valid(); }>(
+      cls, "is_valid", "False once it was destroyed, by itself or with a node above it.");
+  getter<PyGraphNode, [](const PyGraphNode& self) { return definition_object(self.node->graph()); }>(
+      cls, "graph", "The GraphDefinition it is, or was, in.");
+  bind_identity<PyGraphNode>(cls);
   cls.def_prop_ro(
          "type",
          [](const PyGraphNode& self) -> nb::object {
-           if (!without_gil([&] { return self.node->is_valid(); })) return nb::none();
+           if (!self.node->is_valid()) return nb::none();
            return from_package(Package::CUgraphNodeType)(static_cast<int>(self.node->type()));
          },
          "What it does, as the driver's CUgraphNodeType; None once it is destroyed.")
       .def_prop_ro(
-          "graph",
-          [](const PyGraphNode& self) { return definition_object(without_gil([&] { return self.node->graph(); })); },
-          "The GraphDefinition it is, or was, in.")
-      .def_prop_ro(
           "handle",
           [](const PyGraphNode& self) -> nb::object {
-            const GraphNodeHandle handle = without_gil([&] { return self.node->handle(); });
+            const GraphNodeHandle handle = self.node->handle();
             return handle == nullptr ? nb::none() : handle_object(Package::CUgraphNode, handle);
           },
           "The driver's handle (CUgraphNode); None once it is destroyed.")
-      .def_prop_ro(
-          "is_valid", [](const PyGraphNode& self) { return without_gil([&] { return self.node->is_valid(); }); },
-          "False once it was destroyed, by itself or with a node above it.")
       .def(
           "destroy", [](const PyGraphNode& self) { without_gil([&] { self.node->destroy(); }); },
           "Removes the node and its edges. Twice is allowed.")
@@ -110,13 +108,9 @@ void bind_graph_node(nb::module_& module) {
       .def("_pred", [](const PyGraphNode& self) { return neighbours(self, &GraphNode::pred); })
       .def("_succ", [](const PyGraphNode& self) { return neighbours(self, &GraphNode::succ); })
       .def("_change_edges", change_edges)
-      .def(
-          "__eq__", [](const PyGraphNode& self, const PyGraphNode& other) { return *self.node == *other.node; },
-          nb::is_operator())
-      .def("__hash__", [](const PyGraphNode& self) { return static_cast<Py_hash_t>(self.identity() >> 4); })
       .def("__repr__",
            [](nb::handle self) {
-             const GraphNodeHandle handle = without_gil([&] { return self_as<PyGraphNode>(self).node->handle(); });
+             const GraphNodeHandle handle = self_as<PyGraphNode>(self).node->handle();
              return std::string("<") + nb::str(self.type().attr("__name__")).c_str() + " handle=" + hex(handle) +
                     nb::cast<std::string>(self.attr("_details")()) + ">";
            })
