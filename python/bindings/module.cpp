@@ -19,6 +19,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_stream(module);
   py::bind_strided_layout(module);
   py::bind_dlpack(module);
+  py::bind_strided_view(module);
   py::bind_dlpack_exchange(module);
   py::bind_tensor_map(module);
   py::bind_device(module);

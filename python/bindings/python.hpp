@@ -313,8 +313,9 @@ void bind_program_cache(nb::module_& module);
 void bind_linker(nb::module_& module);
 void bind_strided_layout(nb::module_& module);
 void bind_dlpack_exchange(nb::module_& module);
-void bind_dlpack(nb::module_& module);      // after StridedLayout
-void bind_tensor_map(nb::module_& module);  // after StridedLayout
+void bind_dlpack(nb::module_& module);        // after StridedLayout
+void bind_strided_view(nb::module_& module);  // the same
+void bind_tensor_map(nb::module_& module);    // after StridedLayout
 void bind_toolkit(nb::module_& module);
 void bind_graphs(nb::module_& module);
 

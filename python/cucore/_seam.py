@@ -50,7 +50,6 @@ from cucore._core import (  # noqa: F401
 )
 
 # Functions of the extension for the package alone.
-DLPackTensor = _core._DLPackTensor
 CoreLinker = _core._Linker
 PoolMemoryResource = _core._PoolMemoryResource
 CoreProgram = _core._Program
@@ -120,6 +119,14 @@ resource_of_mipmapped_array = _core._resource_of_mipmapped_array
 resource_of_row = _core._resource_of_row
 resource_of_rows = _core._resource_of_rows
 set_device_class = _core._set_device_class
+set_view_class = _core._set_view_class
+new_view = _core._new_view
+view_by_any = _core._view_by_any
+view_by_dlpack = _core._view_by_dlpack
+view_of_buffer = _core._view_of_buffer
+view_of_capsule = _core._view_of_capsule
+check_bounds = _core._check_bounds
+check_itemsize = _core._check_itemsize
 set_no_context = _core._set_no_context
 set_toolkit_search_paths = _core._set_toolkit_search_paths
 stream_from_protocol = _core._stream_from_protocol
