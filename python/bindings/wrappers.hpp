@@ -281,8 +281,9 @@ void bind_owner(Class& cls) {
 /// A Stream, or the stream of a GraphBuilder; null for anything else. Throws RuntimeError for a closed builder.
 const PyStream* as_stream(nb::handle object);
 
-/// The module's LEGACY_DEFAULT_STREAM.
+/// The module's LEGACY_DEFAULT_STREAM, and that or PER_THREAD_DEFAULT_STREAM.
 nb::object legacy_default_stream();
+nb::object default_stream(bool per_thread);
 
 /// A stream as functions other than launch() take it: a Stream or a GraphBuilder. Throws TypeError for None, with the
 /// advice to pass the default stream, and for anything else.

@@ -139,7 +139,7 @@ class Device:
     @staticmethod
     def get_all_devices():
         """All devices the driver shows, as a tuple."""
-        return tuple(Device(ordinal) for ordinal in range(_seam.device_count()))
+        return _seam.known_devices() or tuple(Device(ordinal) for ordinal in range(_seam.device_count()))
 
     @staticmethod
     def from_uuid(uuid):

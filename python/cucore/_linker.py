@@ -9,6 +9,9 @@ from cucore._options import accept
 from cucore.typing import CompilerBackendType
 
 
+_SEQUENCES = ("kernels_used", "variables_used", "ptxas_options")  # the options that may be any
+
+
 @dataclass
 class LinkerOptions:
     """How ``Linker`` links. None always means: say nothing to the linker, so that its own default holds.
@@ -75,7 +78,8 @@ class LinkerOptions:
             self.name = "<default linker>"
         if self.numba_debug is not None:
             warnings.warn("numba_debug: no linker has it, and it does nothing", DeprecationWarning, stacklevel=3)
-        for name, value in vars(self).items():  # what can be walked once only is kept as a list
+        for name in _SEQUENCES:  # what can be walked once only is kept as a list
+            value = getattr(self, name)
             if value is not None and hasattr(value, "__next__"):
                 setattr(self, name, list(value))
         _seam.check_linker_options(self)

@@ -405,7 +405,8 @@ class ProgramOptions:
         copy = object.__new__(ProgramOptions)
         fields = copy.__dict__
         fields.update(self.__dict__)
-        for name, value in self.__dict__.items():
+        for name in _SEQUENCES:
+            value = fields[name]
             if value is not None and not isinstance(value, (str, int)):
                 fields[name] = _copied(value)
         return copy
@@ -419,6 +420,22 @@ class ProgramOptions:
         if chosen != "nvvm":
             raise ValueError(f"Unknown backend {backend!r}: the backends are 'nvrtc' and 'nvvm'")
         return _seam.nvvm_flags(self, target)
+
+
+# The fields that may be sequences, or mappings.
+_SEQUENCES = (
+    "arch",
+    "ptxas_options",
+    "define_macro",
+    "undefine_macro",
+    "include_path",
+    "pre_include",
+    "diag_error",
+    "diag_suppress",
+    "diag_warn",
+    "extra_sources",
+    "headers",
+)
 
 
 def _current_arch():

@@ -53,7 +53,7 @@ class Program:
         self._report = None
         self._keys = {}  # keys of the program caches by the core's
         kind = KINDS.get(str(code_type).lower())
-        options = accept(ProgramOptions, options)
+        given, options = options, accept(ProgramOptions, options)
         if kind is None:
             known = tuple(KINDS)
             if options.use_libdevice:
@@ -72,7 +72,7 @@ class Program:
             code = bytes(code)
         self._code = code
         self._code_type = kind
-        self._options = options.snapshot()
+        self._options = options if given is None else options.snapshot()
         self._program = _seam.CoreProgram(code, kind, self._options)
         _warn_of_options(kind, self._options)
 

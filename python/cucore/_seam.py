@@ -118,6 +118,7 @@ resource_of_array = _core._resource_of_array
 resource_of_mipmapped_array = _core._resource_of_mipmapped_array
 resource_of_row = _core._resource_of_row
 resource_of_rows = _core._resource_of_rows
+known_devices = _core._known_devices
 set_device_class = _core._set_device_class
 set_view_class = _core._set_view_class
 new_view = _core._new_view

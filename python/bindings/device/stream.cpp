@@ -149,6 +149,7 @@ PyObject* record_directly(PyObject* self, PyObject* event) {
 
 PyTypeObject* event_type = nullptr;  // set at import
 PyObject* legacy_default = nullptr;  // the same
+PyObject* per_thread_default = nullptr;
 
 // record() on the bare CPython API: programs call it around every piece of work.
 PyObject* record_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
@@ -270,6 +271,8 @@ Stream stream_from_protocol(nb::handle object) {
 
 nb::object legacy_default_stream() { return nb::borrow(legacy_default); }
 
+nb::object default_stream(bool per_thread) { return nb::borrow(per_thread ? per_thread_default : legacy_default); }
+
 void bind_stream(nb::module_& module) {
   auto cls = nb::class_<PyStream>(module, "Stream", nb::type_slots(stream_slots), nb::is_weak_referenceable(),
                                   nb::dynamic_attr(), nb::pooled(pooled_objects),
@@ -352,8 +355,10 @@ void bind_stream(nb::module_& module) {
       nb::cast(new PyStream(Stream::legacy_default().share(), true), nb::rv_policy::take_ownership);
   module.attr("LEGACY_DEFAULT_STREAM") = legacy;
   legacy_default = nb::object(legacy).release().ptr();
-  module.attr("PER_THREAD_DEFAULT_STREAM") =
+  nb::object per_thread =
       nb::cast(new PyStream(Stream::per_thread_default().share(), true), nb::rv_policy::take_ownership);
+  module.attr("PER_THREAD_DEFAULT_STREAM") = per_thread;
+  per_thread_default = per_thread.release().ptr();
 }
 
 }  // namespace cucore::python

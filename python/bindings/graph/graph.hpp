@@ -57,6 +57,7 @@ struct PyGraphDefinition : PyGraphPoint, Wrapper<GraphView> {
 
 struct PyGraphNode : PyGraphPoint {
   explicit PyGraphNode(GraphNode wrapped) : node(std::move(wrapped)) {}
+  ~PyGraphNode() override;
   void at(const std::function<void(const GraphPoint&)>& call) const override {
     without_gil([&] { call(*node); });
   }

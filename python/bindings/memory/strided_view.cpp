@@ -169,17 +169,17 @@ nb::object stream_for(long device_type, nb::handle stream_ptr) {
     case kDLCUDAManaged:
       return stream_number(stream_ptr, false);
     default:
-      dlpack::raise_buffer_error(("memory of DLPack device type " + std::to_string(device_type) +
-                                  " is neither the host's nor a CUDA device's")
-                                     .c_str());
+      dlpack::raise_buffer_error(
+          ("memory of DLPack device type " + std::to_string(device_type) + " is neither the host's nor a CUDA device's")
+              .c_str());
   }
 }
 
 nb::object capsule_of(nb::handle exporter, nb::handle stream) {
   std::array<PyObject*, 3> arguments{exporter.ptr(), stream.ptr(), names().version};
   const std::size_t count = 1 | PY_VECTORCALL_ARGUMENTS_OFFSET;
-  auto capsule = nb::steal(
-      PyObject_VectorcallMethod(names().dlpack, arguments.data(), count, names().stream_and_version));
+  auto capsule =
+      nb::steal(PyObject_VectorcallMethod(names().dlpack, arguments.data(), count, names().stream_and_version));
   if (!capsule.is_valid() && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {  // a producer from before DLPack 1.0
     PyErr_Clear();
     capsule = nb::steal(PyObject_VectorcallMethod(names().dlpack, arguments.data(), count, names().stream_only));
@@ -234,18 +234,18 @@ nb::object view_of_buffer(nb::handle type, nb::handle buffer, nb::handle layout,
   const DLDevice device = dlpack::device_of_buffer(buffer);
   const auto& memory = self_as<PyBuffer>(buffer);
   if (!memory.is_open()) throw std::runtime_error("the buffer has been closed");
-  const nb::object id = device.device_type == kDLCUDA ? nb::object(nb::int_(device.device_id)) : buffer.attr("device_id");
+  const nb::object id =
+      device.device_type == kDLCUDA ? nb::object(nb::int_(device.device_id)) : buffer.attr("device_id");
   return new_view(type, buffer, memory.value().handle(), layout, dtype,
                   nb::make_tuple(static_cast<int>(device.device_type), device.device_id), id, truth_of(readonly),
                   nb::none());
 }
 
 void set_view_class(nb::handle type, nb::handle kept) {
-  slots = {Slot(type, "_base"),     Slot(type, "_device"),
-           Slot(type, "_layout"),   Slot(type, "_tensor"),
-           Slot(type, "_typed"),    Slot(type, "ptr"),
-           Slot(type, "device_id"), Slot(type, "is_device_accessible"),
-           Slot(type, "readonly"),  Slot(type, "exporting_obj")};
+  slots = {
+      Slot(type, "_base"),    Slot(type, "_device"),      Slot(type, "_layout"),   Slot(type, "_tensor"),
+      Slot(type, "_typed"),   Slot(type, "ptr"),          Slot(type, "device_id"), Slot(type, "is_device_accessible"),
+      Slot(type, "readonly"), Slot(type, "exporting_obj")};
   for (const auto& [name, slot] : nb::borrow<nb::dict>(kept)) {
     keep_property(type, nb::cast<std::string>(name), nb::cast<std::string>(slot));
   }
@@ -261,7 +261,8 @@ void bind_strided_view(nb::module_& module) {
              nb::arg("dtype").none(), nb::arg("device"), nb::arg("device_id"), nb::arg("readonly"),
              nb::arg("tensor").none());
   module.def("_view_of_capsule", view_of_capsule, nb::arg("type"), nb::arg("capsule"), nb::arg("owner").none());
-  module.def("_view_by_dlpack", view_by_dlpack, nb::arg("type"), nb::arg("object").none(), nb::arg("stream_ptr").none());
+  module.def("_view_by_dlpack", view_by_dlpack, nb::arg("type"), nb::arg("object").none(),
+             nb::arg("stream_ptr").none());
   module.def("_view_by_any", view_by_any, nb::arg("type"), nb::arg("object").none(), nb::arg("stream_ptr").none());
   module.def("_view_of_buffer", view_of_buffer, nb::arg("type"), nb::arg("buffer"), nb::arg("layout"),
              nb::arg("dtype").none(), nb::arg("readonly").none());

@@ -292,10 +292,7 @@ class StridedMemoryView:
             layout = self._layout
         elif not isinstance(layout, StridedLayout):
             raise TypeError(f"layout must be a StridedLayout, not {type(layout).__name__}")
-        if dtype is None:
-            dtype = self._typed
-        else:
-            dtype = _as_dtype(dtype)
+        dtype = self._typed if dtype is None else _as_dtype(dtype)
         check_itemsize(_dtype_of_dlpack(*dtype) if isinstance(dtype, tuple) else dtype, layout)
         if isinstance(self.exporting_obj, Buffer):
             check_bounds(self.exporting_obj, layout)
