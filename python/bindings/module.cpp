@@ -11,6 +11,7 @@ NB_MODULE(_core_bindings, module) {
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = CUCORE_VERSION_STRING;
   py::bind_package(module);
+  py::bind_slots(module);
   py::bind_errors(module);
   py::bind_device_resources(module);
   py::bind_context(module);

@@ -283,6 +283,7 @@ void forbid_construction(Class& cls, const char* message) {
 }
 
 void bind_package(nb::module_& module);
+void bind_slots(nb::module_& module);
 void bind_errors(nb::module_& module);
 void bind_device(nb::module_& module);
 void bind_checkpoint(nb::module_& module);

@@ -45,4 +45,11 @@ class Slot {
   PyMemberDef* member_ = nullptr;
 };
 
+/// The property `name` of a class, which has been defined in Python, is read by `read` from now on; its docstring
+/// stays.
+void replace_property(nb::handle type, const std::string& name, ::getter read, void* closure);
+
+/// The same: it keeps its answer in the slot.
+void keep_property(nb::handle type, const std::string& name, const std::string& slot);
+
 }  // namespace cucore::python

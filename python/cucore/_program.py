@@ -6,7 +6,7 @@ from cucore import _linker, _seam
 from cucore._errors import CUDAError
 from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept
-from cucore.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType, SourceCodeType
+from cucore.typing import CompilerBackendType, ObjectCodeFormatType, SourceCodeType
 
 _ProgramCache = _seam.ProgramCache
 FORMATS = {member.value: member.value for member in ObjectCodeFormatType}
@@ -47,7 +47,7 @@ class Program:
     them have no effect.
     """
 
-    __slots__ = ("__weakref__", "_code", "_code_type", "_keys", "_options", "_program", "_report")
+    __slots__ = ("__weakref__", "_backend", "_code", "_code_type", "_keys", "_options", "_program", "_report")
 
     def __init__(self, code, code_type, options=None):
         self._report = None
@@ -157,8 +157,7 @@ class Program:
     @property
     def pch_status(self):
         """What became of the precompiled header in the last compile; None if none was asked for."""
-        status = self._program.pch_status
-        return None if status is None else PCHStatusType(status)
+        return self._program.pch_status
 
     @property
     def is_closed(self):
@@ -262,6 +261,10 @@ class Module:
     def __repr__(self):
         return f"<Module of {self._code!r}>" if self._code is not None else "<Module, nothing loaded>"
 
+
+_seam.forward_property(Program, "is_closed", "_program")
+_seam.forward_property(Program, "pch_status", "_program")
+_seam.keep_property(Program, "backend", "_backend")
 
 __all__ = ["Module", "Program", "compile_cubin", "compile_ltoir", "compile_ptx"]
 for _class in (Program, Module, compile_cubin, compile_ltoir, compile_ptx):

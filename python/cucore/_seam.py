@@ -119,6 +119,8 @@ resource_of_mipmapped_array = _core._resource_of_mipmapped_array
 resource_of_row = _core._resource_of_row
 resource_of_rows = _core._resource_of_rows
 known_devices = _core._known_devices
+forward_property = _core._forward_property
+keep_property = _core._keep_property
 set_device_class = _core._set_device_class
 set_view_class = _core._set_view_class
 new_view = _core._new_view
@@ -207,6 +209,7 @@ PLACES = {
     "NVRTCError": "_errors.NVRTCError",
     "NVVMError": "_errors.NVVMError",
     "NvJitLinkError": "_errors.NvJitLinkError",
+    "PCHStatusType": "typing.PCHStatusType",
     "ParamInfo": "_tuples.ParamInfo",
     "PeerAccess": "_peers.PeerAccess",
     "RuntimeTypeError": "_errors.RuntimeTypeError",

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "cucore/driver.hpp"
-#include "python/bindings/slots.hpp"
 #include "python/bindings/memory/memory.hpp"
+#include "python/bindings/slots.hpp"
 // After Python.h, which it needs.
 #include <structmember.h>
 
@@ -202,15 +202,6 @@ PyMethodDef create_stream_method = {
     "create_stream($self, obj=None, options=None)\n--\n\n"
     "A new stream; or, for an object with ``__cuda_stream__``, a Stream around its stream."};
 
-// A property of the class, which has been defined in Python, is read by `read` from now on.
-void replace_property(nb::handle device, const char* name, ::getter read) {
-  const nb::object property = device.attr(name);
-  const nb::object doc = property.attr("__doc__");
-  auto* const definition = new PyGetSetDef;  // for ever, as the class
-  *definition = {name, read, nullptr, PyUnicode_AsUTF8(nb::object(doc).release().ptr()), nullptr};
-  device.attr(name) = nb::steal(PyDescr_NewGetSet(reinterpret_cast<PyTypeObject*>(device.ptr()), definition));
-}
-
 void set_device_class(nb::handle device) {
   auto* const type = reinterpret_cast<PyTypeObject*>(device.ptr());
   type->tp_vectorcall = call_device;
@@ -218,8 +209,8 @@ void set_device_class(nb::handle device) {
   context_slot = reinterpret_cast<PyMemberDescrObject*>(slot.ptr())->d_member;
   ordinal_slot = Slot(device, "_ordinal");
   uuid_slot = Slot(device, "_uuid");
-  replace_property(device, "context", context_of_device);
-  replace_property(device, "default_stream", default_stream_of_device);
+  replace_property(device, "context", context_of_device, nullptr);
+  replace_property(device, "default_stream", default_stream_of_device, nullptr);
   type->tp_richcompare = compare_devices;  // besides __eq__ and __hash__, which are found by name
   type->tp_hash = hash_device;
   device.attr("create_event") = nb::steal(PyDescr_NewMethod(type, &create_event_method));

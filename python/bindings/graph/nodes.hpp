@@ -29,8 +29,9 @@ void change(const PyGraphNode& self, Call&& call) {
   ++self.known.version;
 }
 
-template <class Node, std::size_t Place, auto Read>
-nb::object known_value(const PyGraphNode& self) {
+/// What `ask` gives, once for each update.
+template <std::size_t Place, class Ask>
+nb::object known_or(const PyGraphNode& self, Ask&& ask) {
   PyGraphNode::Known& known = self.known;
   unsigned version = 0;
   {
@@ -38,10 +39,15 @@ nb::object known_value(const PyGraphNode& self) {
     if (known.values[Place].is_valid()) return known.values[Place];
     version = known.version;
   }
-  nb::object value = python_value(use<Node>(self, Read));
+  nb::object value = ask();
   const std::lock_guard lock(known.exclusion);
   if (known.version == version) known.values[Place] = value;
   return value;
+}
+
+template <class Node, std::size_t Place, auto Read>
+nb::object known_value(const PyGraphNode& self) {
+  return known_or<Place>(self, [&] { return python_value(use<Node>(self, Read)); });
 }
 
 /// A property of a class of nodes, which is read once for each update: `Read` is a function of the core's Node, called

@@ -30,6 +30,12 @@ LaunchConfig config_of(const PyGraphNode& self) {
   return use<KernelNode>(self, [](const KernelNode& node) { return node.config(); });
 }
 
+nb::object kernel_of(const PyGraphNode& self) {
+  return known_or<3>(self, [&] {
+    return new_object<PyKernel>(use<KernelNode>(self, [](const KernelNode& node) { return node.kernel(); }));
+  });
+}
+
 void update_kernel(const PyGraphNode& self, nb::handle config, nb::handle kernel, nb::handle arguments) {
   require_valid(self);
   KernelNodeUpdate changes;
@@ -55,15 +61,9 @@ void bind_kernel_node(nb::module_& module) {
                                                                                         "Threads of a block.");
   node_value<KernelNode, 2, [](const KernelNode& node) { return node.config().shmem_size; }>(
       cls, "shmem_size", "Bytes of dynamic shared memory.");
+  getter<PyGraphNode, kernel_of>(cls, "kernel", "The Kernel.");
   cls.def_prop_ro(
          "config", [](const PyGraphNode& self) { return PyLaunchConfig(config_of(self)); }, "All of its LaunchConfig.")
-      .def_prop_ro(
-          "kernel",
-          [](const PyGraphNode& self) {
-            return nb::cast(new PyKernel(use<KernelNode>(self, [](const KernelNode& node) { return node.kernel(); })),
-                            nb::rv_policy::take_ownership);
-          },
-          "The Kernel.")
       .def("update", update_kernel, nb::kw_only(), nb::arg("config") = nb::none(), nb::arg("kernel") = nb::none(),
            nb::arg("args") = nb::none(),
            "Changes what is given, for graphs instantiated from now on. Another kernel needs `args`.")

@@ -194,6 +194,18 @@ bool is_host_accessible(const PyBuffer& self) {
   return answer(self, self.answers.host_accessible, "is_host_accessible", &Buffer::is_host_accessible);
 }
 
+// A resource of the core's says it once; one that is written in Python is asked each time.
+nb::object device_id_of(const PyBuffer& self) {
+  if (self.answers.device_id && self.is_open()) return nb::int_(*self.answers.device_id);
+  const nb::object resource = self.resource_object();
+  if (!resource.is_none() && !nb::isinstance<PyLegacyPinnedMemoryResource>(resource)) {
+    nb::object number = resource.attr("device_id");
+    if (nb::isinstance<PyPoolMemoryResource>(resource)) self.answers.device_id = nb::cast<int>(number);
+    return number;
+  }
+  return nb::int_(self.use([](const Buffer& buffer) { return buffer.device_id(); }));
+}
+
 bool is_managed_memory(const PyBuffer& self) {
   return answer(self, self.answers.managed, [&](const nb::object& resource) {
     return (!resource.is_none() && truth_of(resource.attr("is_managed"))) ||
@@ -250,6 +262,7 @@ void bind_buffer(nb::module_& module) {
   getter<PyBuffer, [](const PyBuffer& self) { return self.value().handle(); }>(cls, "handle",
                                                                                "The address; 0 when closed.");
   getter<PyBuffer, [](const PyBuffer& self) { return self.value().size(); }>(cls, "size", "Bytes; 0 when closed.");
+  getter<PyBuffer, device_id_of>(cls, "device_id", "The device whose memory it is, or -1.");
   getter<PyBuffer, is_device_accessible>(cls, "is_device_accessible", "Whether devices can access it.");
   getter<PyBuffer, is_host_accessible>(cls, "is_host_accessible", "Whether the host can access it.");
   getter<PyBuffer, is_managed_memory>(cls, "is_managed", "Whether it is managed memory.");
@@ -277,16 +290,6 @@ void bind_buffer(nb::module_& module) {
             return nb::borrow(static_cast<PyObject*>(const_cast<void*>(owner.get())));
           },
           "What is kept alive, or None.")
-      .def_prop_ro(
-          "device_id",
-          [](const PyBuffer& self) -> nb::object {
-            const nb::object resource = self.resource_object();
-            if (!resource.is_none() && !nb::isinstance<PyLegacyPinnedMemoryResource>(resource)) {
-              return nb::borrow(resource.attr("device_id"));
-            }
-            return nb::int_(self.use([](const Buffer& buffer) { return buffer.device_id(); }));
-          },
-          "The device whose memory it is, or -1.")
       .def_prop_ro(
           "ipc_descriptor", [](nb::handle self) { return from_package(Package::buffer_descriptor)(self); },
           "What other processes open it with, together with its pool: an IPCBufferDescriptor.")

@@ -11,7 +11,7 @@ DLDevice dlpack::device_of_buffer(nb::handle self) {
   const bool device = is_device_accessible(buffer);
   const bool host = is_host_accessible(buffer);
   if (device && host) return {is_managed_memory(buffer) ? kDLCUDAManaged : kDLCUDAHost, 0};
-  if (device) return {kDLCUDA, nb::cast<int>(self.attr("device_id"))};
+  if (device) return {kDLCUDA, nb::cast<int>(device_id_of(buffer))};
   if (host) return {kDLCPU, 0};
   raise_buffer_error("the buffer's memory is accessible neither from the host nor from a device");
 }

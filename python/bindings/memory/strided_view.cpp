@@ -21,40 +21,6 @@ struct ViewSlots {
 };
 ViewSlots slots;
 
-// A property that is asked for once: the answer is kept in a slot of its own.
-struct KeptProperty {
-  PyGetSetDef definition{};
-  Slot slot;
-  PyObject* ask = nullptr;  // for ever
-};
-
-PyObject* read_kept(PyObject* self, void* closure) noexcept {
-  return answered([&]() -> nb::object {
-    const auto& property = *static_cast<const KeptProperty*>(closure);
-    const auto known = property.slot.get(self);
-    if (known.is_valid()) return nb::borrow(known);
-    auto value = nb::steal(PyObject_CallOneArg(property.ask, self));
-    if (!value.is_valid()) throw nb::python_error();
-    property.slot.set(self, value);
-    return value;
-  });
-}
-
-// The property `name` of a class, which has been defined in Python, from now on keeps its answer in the slot.
-void keep_property(nb::handle type, const std::string& name, const std::string& slot) {
-  const nb::object property = type.attr(name.c_str());
-  auto* const kept = new KeptProperty;  // for ever, as the class
-  kept->slot = Slot(type, slot.c_str());
-  kept->ask = nb::object(property.attr("fget")).release().ptr();
-  const nb::object doc = nb::getattr(property, "__doc__", nb::none());
-  PyObject* const spelled = PyUnicode_InternFromString(name.c_str());
-  kept->definition = {PyUnicode_AsUTF8(spelled), read_kept, nullptr,
-                      doc.is_none() ? nullptr : PyUnicode_AsUTF8(nb::object(doc).release().ptr()), kept};
-  auto* const descriptor = PyDescr_NewGetSet(reinterpret_cast<PyTypeObject*>(type.ptr()), &kept->definition);
-  if (descriptor == nullptr || PyType_Type.tp_setattro(type.ptr(), spelled, descriptor) != 0) throw nb::python_error();
-  Py_DECREF(descriptor);
-}
-
 nb::object new_view(nb::handle type, nb::handle owner, std::uint64_t base, nb::handle layout, nb::handle dtype,
                     nb::handle device, nb::handle device_id, bool readonly, nb::handle tensor) {
   auto* const python_type = reinterpret_cast<PyTypeObject*>(type.ptr());
