@@ -90,10 +90,16 @@ class LinkerOptions:
             raise TypeError(f"backend must be a str, not {type(backend).__name__}")
         if str(backend).lower() != "nvjitlink":
             raise ValueError(f"as_bytes only supports 'nvjitlink', not {backend!r}")
-        used, why_not = _seam.linker_backend()
-        if used != CompilerBackendType.NVJITLINK:
-            raise RuntimeError(f"nvJitLink is not available: {why_not}")
+        _require_nvjitlink()
         return _seam.linker_flags(self)
+
+
+def _require_nvjitlink():
+    global _require_nvjitlink
+    used, why_not = _seam.linker_backend()
+    if used != CompilerBackendType.NVJITLINK:
+        raise RuntimeError(f"nvJitLink is not available: {why_not}")
+    _require_nvjitlink = bool  # it stays
 
 
 class Linker:

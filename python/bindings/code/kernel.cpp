@@ -54,7 +54,7 @@ void bind_attributes(nb::module_& module) {
   [](const PyKernelAttributes& self, type value) { without_gil([&] { self.view().set_##name(value); }); }
 #define READ_ONLY(name, text) \
   names.append(#name);        \
-  cls.def_prop_ro(#name, READ(name), text);
+  getter<PyKernelAttributes, READ(name)>(cls, #name, text);
 #define SETTABLE(name, type, text) \
   names.append(#name);             \
   cls.def_prop_rw(#name, READ(name), WRITE(name, type), text);
