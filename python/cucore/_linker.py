@@ -8,7 +8,6 @@ from cucore import _seam
 from cucore._options import accept
 from cucore.typing import CompilerBackendType
 
-
 _SEQUENCES = ("kernels_used", "variables_used", "ptxas_options")  # the options that may be any
 
 
