@@ -66,6 +66,9 @@ class Buffer:
     def size(self) -> int:
         """Bytes; 0 when closed."""
     @property
+    def device_id(self) -> int:
+        """The device whose memory it is, or -1."""
+    @property
     def is_device_accessible(self) -> bool:
         """Whether devices can access it."""
     @property
@@ -97,9 +100,6 @@ class Buffer:
     @property
     def owner(self) -> Any:
         """What is kept alive, or None."""
-    @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
     @property
     def ipc_descriptor(self) -> IPCBufferDescriptor:
         """What other processes open it with, together with its pool: an IPCBufferDescriptor."""

@@ -542,11 +542,11 @@ class KernelNode(GraphNode):
     def shmem_size(self) -> int:
         """Bytes of dynamic shared memory."""
     @property
-    def config(self) -> LaunchConfig:
-        """All of its LaunchConfig."""
-    @property
     def kernel(self) -> Kernel:
         """The Kernel."""
+    @property
+    def config(self) -> LaunchConfig:
+        """All of its LaunchConfig."""
     def update(
         self,
         *,
