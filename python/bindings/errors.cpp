@@ -263,6 +263,11 @@ std::string hex(std::uint64_t value) {
   return "0x" + text;
 }
 
+void raise(nb::handle exception_class, const std::string& text) {
+  PyErr_SetString(exception_class.ptr(), text.c_str());
+  throw nb::python_error();
+}
+
 nb::object number_of_text(nb::handle value) {
   if (!PyUnicode_Check(value.ptr()) || !nb::cast<bool>(value.attr("isdecimal")())) return nb::borrow(value);
   auto number = nb::steal(PyLong_FromUnicodeObject(value.ptr(), 10));

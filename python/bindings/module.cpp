@@ -11,6 +11,7 @@ NB_MODULE(_core_bindings, module) {
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = CUCORE_VERSION_STRING;
   py::bind_package(module);
+  py::bind_slots(module);
   py::bind_errors(module);
   py::bind_device_resources(module);
   py::bind_context(module);
@@ -19,6 +20,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_stream(module);
   py::bind_strided_layout(module);
   py::bind_dlpack(module);
+  py::bind_strided_view(module);
   py::bind_dlpack_exchange(module);
   py::bind_tensor_map(module);
   py::bind_device(module);

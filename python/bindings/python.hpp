@@ -189,6 +189,9 @@ std::string hex(T* handle) {
   return hex(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle)));
 }
 
+/// Whether Python has asked for devices, and so opened the driver.
+bool devices_were_asked() noexcept;
+
 /// The Device singleton of this thread for an ordinal.
 nb::object device_object(int ordinal);
 /// The ordinal of a Device or of an int-like object. Throws TypeError.
@@ -205,6 +208,9 @@ bool truth_of(nb::handle value);
 
 /// Bytes of a log or name as str; undecodable bytes become backslash escapes.
 nb::object text_object(std::string_view text);
+
+/// Raises a Python exception of that class.
+[[noreturn]] void raise(nb::handle exception_class, const std::string& text);
 
 /// Sets the Python exception for the C++ exception in flight. For functions that nanobind does not call.
 void set_python_exception() noexcept;
@@ -277,6 +283,7 @@ void forbid_construction(Class& cls, const char* message) {
 }
 
 void bind_package(nb::module_& module);
+void bind_slots(nb::module_& module);
 void bind_errors(nb::module_& module);
 void bind_device(nb::module_& module);
 void bind_checkpoint(nb::module_& module);
@@ -307,8 +314,9 @@ void bind_program_cache(nb::module_& module);
 void bind_linker(nb::module_& module);
 void bind_strided_layout(nb::module_& module);
 void bind_dlpack_exchange(nb::module_& module);
-void bind_dlpack(nb::module_& module);      // after StridedLayout
-void bind_tensor_map(nb::module_& module);  // after StridedLayout
+void bind_dlpack(nb::module_& module);        // after StridedLayout
+void bind_strided_view(nb::module_& module);  // the same
+void bind_tensor_map(nb::module_& module);    // after StridedLayout
 void bind_toolkit(nb::module_& module);
 void bind_graphs(nb::module_& module);
 

@@ -1,6 +1,7 @@
-// Numbers through __index__, with the errors of Python's own functions.
+// Numbers through __index__ or from whole floats, with the errors of Python's own functions.
 #include "python/bindings/unsigned.hpp"
 
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -8,10 +9,21 @@ namespace cucore::python {
 
 namespace nb = nanobind;
 
+nb::object whole_number(nb::handle object) {
+  auto number = nb::steal(PyNumber_Index(object.ptr()));
+  if (number.is_valid()) return number;
+  PyErr_Clear();
+  if (!PyFloat_Check(object.ptr())) return {};
+  const double value = PyFloat_AS_DOUBLE(object.ptr());
+  if (value != std::trunc(value) || std::isinf(value)) return {};
+  number = nb::steal(PyLong_FromDouble(value));
+  if (!number.is_valid()) throw nb::python_error();
+  return number;
+}
+
 std::uint64_t unsigned_number(nb::handle object, const char* what) {
-  const auto number = nb::steal(PyNumber_Index(object.ptr()));
+  const nb::object number = whole_number(object);
   if (!number.is_valid()) {
-    PyErr_Clear();
     throw nb::type_error((std::string(what) + " must be an int, not " + Py_TYPE(object.ptr())->tp_name).c_str());
   }
   const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());

@@ -1,4 +1,5 @@
-// Sizes, addresses and handles as Python gives them: anything with __index__.
+// Sizes, addresses and handles as Python gives them: anything with __index__, and floats that are whole numbers, as n /
+// 2 is where n is even.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -6,6 +7,9 @@
 #include <cstdint>
 
 namespace cucore::python {
+
+/// The Python int that an int-like object or a whole float is; null, with no exception set, for anything else.
+nanobind::object whole_number(nanobind::handle object);
 
 /// An int-like object as an unsigned number. Throws TypeError naming `what`, OverflowError.
 std::uint64_t unsigned_number(nanobind::handle object, const char* what);
@@ -28,7 +32,7 @@ template <>
 struct type_caster<cucore::python::Unsigned> {
   NB_TYPE_CASTER(cucore::python::Unsigned, const_name("int"))
   bool from_python(handle source, std::uint8_t, cleanup_list*) {
-    if (!PyIndex_Check(source.ptr())) return false;
+    if (!PyIndex_Check(source.ptr()) && !PyFloat_Check(source.ptr())) return false;
     value.value = cucore::python::unsigned_number(source, "it");
     return true;
   }

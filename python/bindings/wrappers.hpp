@@ -10,7 +10,7 @@
 #include "cucore/event.hpp"
 #include "cucore/event_pool.hpp"
 #include "cucore/stream.hpp"
-#include "python/bindings/python.hpp"
+#include "python/bindings/getters.hpp"
 
 namespace cucore::python {
 
@@ -258,29 +258,32 @@ inline PyObject* new_without_value(PyTypeObject* type, PyObject* /*arguments*/, 
   });
 }
 
-/// Adds to a class what all owners have: handle, bool, is_closed, ==, hash, with.
+template <class T>
+bool is_closed(const T& self) {
+  return !self.is_open();
+}
+
+/// Adds to a class what all owners have: is_closed, ==, hash, with. Every object is true, closed or not, as programs
+/// expect that ask `if stream:` for "is there one".
 template <class T, class Class>
 void bind_owner(Class& cls) {
-  cls.def("__bool__", [](const T& self) { return self.is_open(); })
-      .def_prop_ro(
-          "is_closed", [](const T& self) { return !self.is_open(); }, "Whether it has been closed.")
-      .def(
-          "__eq__", [](const T& self, const T& other) { return self.equals(other); }, nb::is_operator())
-      .def("__hash__", [](const T& self) { return static_cast<Py_hash_t>(self.identity() >> 3 ^ self.identity()); })
-      .def("__enter__",
-           [](nb::handle self) {
-             if (self_as<T>(self).is_open()) return nb::borrow(self);
-             throw std::runtime_error(std::string("the ") + nb::str(self.type().attr("__name__")).c_str() +
-                                      " has been closed");
-           })
+  getter<T, is_closed<T>>(cls, "is_closed", "Whether it has been closed.");
+  bind_identity<T>(cls);
+  cls.def("__enter__",
+          [](nb::handle self) {
+            if (self_as<T>(self).is_open()) return nb::borrow(self);
+            throw std::runtime_error(std::string("the ") + nb::str(self.type().attr("__name__")).c_str() +
+                                     " has been closed");
+          })
       .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); }, nb::arg("exception_info"));
 }
 
 /// A Stream, or the stream of a GraphBuilder; null for anything else. Throws RuntimeError for a closed builder.
 const PyStream* as_stream(nb::handle object);
 
-/// The module's LEGACY_DEFAULT_STREAM.
+/// The module's LEGACY_DEFAULT_STREAM, and that or PER_THREAD_DEFAULT_STREAM.
 nb::object legacy_default_stream();
+nb::object default_stream(bool per_thread);
 
 /// A stream as functions other than launch() take it: a Stream or a GraphBuilder. Throws TypeError for None, with the
 /// advice to pass the default stream, and for anything else.

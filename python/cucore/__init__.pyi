@@ -59,29 +59,12 @@ class AccessPolicyWindow(NamedTuple):
 class Buffer:
     """A range of memory and what keeps it alive. Device.allocate(), a MemoryResource's allocate() and
     Buffer.from_handle() make one."""
-    @staticmethod
-    def from_handle(
-        ptr: Any,
-        size: int,
-        mr: MemoryResource | None = None,
-        owner: object | None = None,
-        *,
-        stream: Stream | graph.GraphBuilder | None = None,
-    ) -> Buffer:
-        """Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the order of
-        `stream`; `owner` is only kept alive."""
     @property
     def handle(self) -> int:
         """The address; 0 when closed."""
     @property
     def size(self) -> int:
         """Bytes; 0 when closed."""
-    @property
-    def memory_resource(self) -> MemoryResource | None:
-        """What takes the memory back, or None."""
-    @property
-    def owner(self) -> Any:
-        """What is kept alive, or None."""
     @property
     def device_id(self) -> int:
         """The device whose memory it is, or -1."""
@@ -98,11 +81,28 @@ class Buffer:
     def is_mapped(self) -> bool:
         """Whether another process allocated it."""
     @property
-    def ipc_descriptor(self) -> IPCBufferDescriptor:
-        """What other processes open it with, together with its pool: an IPCBufferDescriptor."""
-    @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
+    @staticmethod
+    def from_handle(
+        ptr: Any,
+        size: int,
+        mr: MemoryResource | None = None,
+        owner: object | None = None,
+        *,
+        stream: Stream | graph.GraphBuilder | None = None,
+    ) -> Buffer:
+        """Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the order of
+        `stream`; `owner` is only kept alive."""
+    @property
+    def memory_resource(self) -> MemoryResource | None:
+        """What takes the memory back, or None."""
+    @property
+    def owner(self) -> Any:
+        """What is kept alive, or None."""
+    @property
+    def ipc_descriptor(self) -> IPCBufferDescriptor:
+        """What other processes open it with, together with its pool: an IPCBufferDescriptor."""
     def copy_to(
         self,
         dst: Buffer | None = None,
@@ -131,7 +131,6 @@ class Buffer:
     ) -> _Self:
         """Opens a buffer of another process, of which `mr` must have the pool. Closing it, in the order of `stream`,
         ends only the use of this process."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -197,6 +196,12 @@ class Context:
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
+    @property
+    def is_green(self) -> bool:
+        """Whether it was made from a part of a device's resources; False when closed."""
+    @property
+    def resources(self) -> DeviceResources:
+        """What the context was provisioned with: all of the device unless it is green."""
     @staticmethod
     def from_handle(handle: int) -> Context:
         """Wraps the address of a context that other code owns and keeps alive."""
@@ -206,19 +211,12 @@ class Context:
     @property
     def device(self) -> Device:
         """The Device the context is on."""
-    @property
-    def is_green(self) -> bool:
-        """Whether it was made from a part of a device's resources; False when closed."""
-    @property
-    def resources(self) -> DeviceResources:
-        """What the context was provisioned with: all of the device unless it is green."""
     def current(self) -> AbstractContextManager[Context]:
         """`with context.current():` makes it current, and the one before again afterwards."""
     def close(self) -> None:
         """Drops this reference; a green context is destroyed when no stream or event needs it any more."""
     def create_stream(self, options: StreamOptions | dict[str, Any] | None = None) -> Stream:
         """A new stream that runs on this green context's part of the device; needs no set_current()."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -295,7 +293,7 @@ class Device:
     @property
     def priority_range(self) -> PriorityRange: ...
     def can_access_peer(self, peer: Device | int) -> bool:
-        """Whether kernels on this device can access memory of ``peer``; True for itself."""
+        """Whether kernels on this device can access memory of ``peer`` (None: the current device); True for itself."""
     @property
     def context(self) -> Context:
         """The Context that the last set_current() on this object made current."""
@@ -360,7 +358,8 @@ class DeviceMemoryResourceOptions:
 
     ipc_enabled: the pool can be shared with other processes.
     max_size: bytes the pool may grow to; 0 lets the driver decide.
-    release_threshold: bytes the pool keeps when idle instead of giving them back at a synchronization; None keeps all.
+    release_threshold: bytes the pool keeps when idle instead of giving them back at a synchronization. None: 0, as the
+        driver makes pools; 2**64 - 1 keeps all.
     """
 
     ipc_enabled: bool = False
@@ -385,6 +384,18 @@ class Event:
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
+    @property
+    def is_timing_enabled(self) -> bool:
+        """Whether it can be subtracted."""
+    @property
+    def is_blocking_sync(self) -> bool:
+        """Whether sync() blocks the thread instead of spinning."""
+    @property
+    def is_ipc_enabled(self) -> bool:
+        """Whether other processes can open it."""
+    @property
+    def context(self) -> Context | None:
+        """Its Context; None for an event that other code made."""
     @staticmethod
     def from_handle(handle: int, options: EventOptions | dict[str, Any] | None = None) -> Event:
         """Wraps the address of an event that other code owns; `options` says how that made it. Nothing is checked or
@@ -396,23 +407,11 @@ class Event:
     def handle(self) -> int:
         """The driver's handle (CUevent); 0 when closed."""
     @property
-    def is_timing_enabled(self) -> bool:
-        """Whether it can be subtracted."""
-    @property
-    def is_blocking_sync(self) -> bool:
-        """Whether sync() blocks the thread instead of spinning."""
-    @property
-    def is_ipc_enabled(self) -> bool:
-        """Whether other processes can open it."""
-    @property
     def is_done(self) -> bool:
         """Whether the work before the last record has completed; True if it was never recorded."""
     @property
     def device(self) -> Device | None:
         """Its Device; None for an event that other code made."""
-    @property
-    def context(self) -> Context | None:
-        """Its Context; None for an event that other code made."""
     def sync(self, timeout: float | timedelta | None = None) -> None:
         """Waits until the work before the last record has completed. With a `timeout` (seconds or a timedelta): for at
         most that long, then TimeoutError; Ctrl-C ends such a wait."""
@@ -433,7 +432,6 @@ class Event:
     @classmethod
     def from_ipc_descriptor(cls: type[_Self], ipc_descriptor: IPCEventDescriptor) -> _Self:
         """Opens another process's event from what its `ipc_descriptor` gave."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -478,7 +476,6 @@ class EventPool:
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -536,7 +533,6 @@ class GraphicsResource:
         """Closes what ``map()`` gave, in the order of ``stream`` or of the stream it was mapped with."""
     def close(self, stream: Stream | None = None) -> None:
         """Unmaps, if need be in the order of ``stream``, and ends the registration. Closing twice is allowed."""
-    def __bool__(self) -> bool: ...
     def __enter__(self) -> Any: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
@@ -576,6 +572,10 @@ class IPCEventDescriptor:
 
 class Kernel:
     """A function that launch() can run. ObjectCode.get_kernel() gives one."""
+    @property
+    def attributes(self) -> KernelAttributes: ...
+    @property
+    def occupancy(self) -> KernelOccupancy: ...
     @staticmethod
     def from_handle(handle: int, mod: ObjectCode | None = None) -> Kernel:
         """Wraps a kernel (CUkernel) that other code loaded; `mod`, if given, is loaded and kept alive, with a
@@ -586,10 +586,6 @@ class Kernel:
     @property
     def name(self) -> str:
         """Its symbol."""
-    @property
-    def attributes(self) -> KernelAttributes: ...
-    @property
-    def occupancy(self) -> KernelOccupancy: ...
     @property
     def num_arguments(self) -> int:
         """How many parameters it has."""
@@ -704,7 +700,6 @@ class Linker:
     def close(self) -> None:
         """Frees the inputs and the linker's object. Closing twice is allowed; a later link raises RuntimeError."""
     def __init__(self, *object_codes: ObjectCode, options: LinkerOptions | dict[str, Any] | None = None) -> None: ...
-    def __bool__(self) -> bool: ...
     def __enter__(self) -> Linker: ...
     def __exit__(self, *exception_info: object) -> None: ...
 
@@ -780,7 +775,7 @@ class ManagedMemoryResourceOptions:
         the current device; None: a device's ordinal, -1 for the host, or None for no preference.
     pooled: False allocates each buffer by itself. Only such memory takes advice (ManagedBuffer.read_mostly and so on)
         on NVIDIA's drivers.
-    release_threshold: bytes the pool keeps when idle; None keeps all.
+    release_threshold: bytes the pool keeps when idle; None: 0, 2**64 - 1 keeps all.
     """
 
     preferred_location: int | None = None
@@ -883,7 +878,7 @@ class ObjectCode:
     def name(self) -> str: ...
     @property
     def symbol_mapping(self) -> dict[str, str]:
-        """A copy of the mapping from name expressions to symbols."""
+        """A copy of the mapping from name expressions to symbols, which are bytes; or of what was given as such."""
     @property
     def ptx(self) -> str | None:
         """The PTX as str: the code itself, or what a cubin carries; None if there is none."""
@@ -929,7 +924,7 @@ class PinnedMemoryResourceOptions:
     ipc_enabled: the pool can be shared with other processes. Drivers share only pools of a NUMA node.
     max_size: bytes the pool may grow to; 0 lets the driver decide.
     numa_id: the NUMA node to allocate on; None leaves it to the driver, or to ipc_enabled: that of the current device.
-    release_threshold: bytes the pool keeps when idle; None keeps all.
+    release_threshold: bytes the pool keeps when idle; None: 0, 2**64 - 1 keeps all.
     """
 
     ipc_enabled: bool = False
@@ -993,7 +988,6 @@ class Program:
     def is_closed(self) -> bool: ...
     def close(self) -> None:
         """Frees the source. Closing twice is allowed; a later compile raises RuntimeError."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -1278,12 +1272,6 @@ class Stream:
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
-    @staticmethod
-    def from_handle(handle: int) -> Stream:
-        """Wraps the address of a stream that other code owns. Nothing is checked or destroyed."""
-    @property
-    def handle(self) -> int:
-        """The driver's handle (CUstream); 0 when closed."""
     @property
     def is_nonblocking(self) -> bool:
         """Whether it does not synchronize with the legacy default stream."""
@@ -1291,17 +1279,23 @@ class Stream:
     def priority(self) -> int:
         """Its priority; a lower number is more urgent."""
     @property
-    def is_done(self) -> bool:
-        """Whether everything submitted so far has completed."""
-    @property
-    def device(self) -> Device:
-        """The Device of the calling thread that the stream is on."""
-    @property
     def context(self) -> Context:
         """The stream's Context; of the default streams, the current one."""
     @property
     def resources(self) -> DeviceResources:
         """What the stream's context was provisioned with: all of the device unless that is a green one."""
+    @staticmethod
+    def from_handle(handle: int) -> Stream:
+        """Wraps the address of a stream that other code owns. Nothing is checked or destroyed."""
+    @property
+    def handle(self) -> int:
+        """The driver's handle (CUstream); 0 when closed."""
+    @property
+    def is_done(self) -> bool:
+        """Whether everything submitted so far has completed."""
+    @property
+    def device(self) -> Device:
+        """The Device of the calling thread that the stream is on."""
     def sync(self, timeout: float | timedelta | None = None) -> None:
         """Waits until everything submitted so far has completed. With a `timeout` (seconds or a timedelta): for at most
         that long, then TimeoutError; Ctrl-C ends such a wait."""
@@ -1336,7 +1330,6 @@ class Stream:
     """'default' or 'remote': whose writes the memory fences of its kernels wait for."""
     name: str | None
     """A name for people and tools, shown in its repr; None at first."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -2330,40 +2323,25 @@ class CUDAStickyError(CUDAError):
 class DeviceMemoryResource(MemoryResource):
     """Device memory from a stream-ordered pool: the device's current one, or with options one of its own."""
     @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
-    @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
-    @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
-    @property
-    def handle(self) -> int:
-        """The driver's handle (CUmemoryPool); 0 when closed."""
-    @property
     def is_handle_owned(self) -> bool:
         """False for the driver's own current pool."""
-    @property
-    def is_ipc_enabled(self) -> bool:
-        """Whether other processes can import the pool, or it is imported itself."""
     @property
     def is_mapped(self) -> bool:
         """Whether it is imported from another process, which alone allocates from it; False when closed."""
     @property
-    def uuid(self) -> _UUID | None:
-        """The name of a pool that processes share, a uuid.UUID; None for others."""
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
     @property
     def attributes(self) -> MemoryPoolAttributes:
         """State of the pool, asked for at each access; what was taken before close() goes on answering."""
+    @property
+    def handle(self) -> int:
+        """The driver's handle (CUmemoryPool); 0 when closed."""
+    @property
+    def uuid(self) -> _UUID | None:
+        """The name of a pool that processes share, a uuid.UUID; None for others."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
-    @property
-    def is_closed(self) -> bool:
-        """Whether it has been closed."""
     def close(self) -> None:
         """Detaches from the pool; a pool of its own is destroyed after its last buffer."""
     peer_accessible_by: Any
@@ -2383,25 +2361,12 @@ class DeviceMemoryResource(MemoryResource):
     ) -> _Self:
         """Imports a pool of another process from its IPCAllocationHandle, or from a file descriptor, which stays the
         caller's. `device_id`: the pool's device, in this process."""
-    def __bool__(self) -> bool: ...
     def __init__(
         self, device_id: Device | int, options: DeviceMemoryResourceOptions | dict[str, Any] | None = None
     ) -> None: ...
 
 class GraphMemoryResource(MemoryResource):
     """Memory that a graph allocates each time it runs: for capturing streams only. One object for each device."""
-    @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
-    @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
-    @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
     def trim(self) -> None:
         """Returns memory that no graph uses at the moment to the system."""
     @property
@@ -2414,17 +2379,8 @@ class GraphMemoryResource(MemoryResource):
 class LegacyPinnedMemoryResource(MemoryResource):
     """Page-locked host memory, allocated and freed at once."""
     @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
-    @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
-    @property
     def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
+        """RuntimeError: it is of no device."""
 
 class ManagedBuffer(Buffer):
     """A buffer of managed memory, with advice to the driver on how it will be used."""
@@ -2459,42 +2415,27 @@ class ManagedMemoryResource(MemoryResource):
     """Memory that the host and every device can use at one address, from the driver's managed pool, with options from
     one of its own or (pooled=False) each buffer by itself."""
     @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
+    def is_handle_owned(self) -> bool:
+        """False for the driver's own current pool."""
     @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
+    def is_mapped(self) -> bool:
+        """Whether it is imported from another process, which alone allocates from it; False when closed."""
     @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
     @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
+    def attributes(self) -> MemoryPoolAttributes:
+        """State of the pool, asked for at each access; what was taken before close() goes on answering."""
     def allocate(self, size: int, *, stream: Stream | None = ...) -> ManagedBuffer:
         """Managed memory, usable in the order of `stream`, and freed in its order."""
     @property
     def handle(self) -> int:
         """The driver's handle (CUmemoryPool); 0 when closed."""
     @property
-    def is_handle_owned(self) -> bool:
-        """False for the driver's own current pool."""
-    @property
-    def is_ipc_enabled(self) -> bool:
-        """Whether other processes can import the pool, or it is imported itself."""
-    @property
-    def is_mapped(self) -> bool:
-        """Whether it is imported from another process, which alone allocates from it; False when closed."""
-    @property
     def uuid(self) -> _UUID | None:
         """The name of a pool that processes share, a uuid.UUID; None for others."""
-    @property
-    def attributes(self) -> MemoryPoolAttributes:
-        """State of the pool, asked for at each access; what was taken before close() goes on answering."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
-    @property
-    def is_closed(self) -> bool:
-        """Whether it has been closed."""
     def close(self) -> None:
         """Detaches from the pool; a pool of its own is destroyed after its last buffer."""
     @property
@@ -2503,7 +2444,6 @@ class ManagedMemoryResource(MemoryResource):
     @property
     def is_pooled(self) -> bool:
         """Whether buffers are from a pool."""
-    def __bool__(self) -> bool: ...
     def __init__(self, options: ManagedMemoryResourceOptions | dict[str, Any] | None = None) -> None: ...
 
 class NVRTCError(CUDAError):
@@ -2518,40 +2458,25 @@ class NvJitLinkError(CUDAError):
 class PinnedMemoryResource(MemoryResource):
     """Page-locked host memory from a stream-ordered pool, which every visible device may use."""
     @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
-    @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
-    @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
-    @property
-    def handle(self) -> int:
-        """The driver's handle (CUmemoryPool); 0 when closed."""
-    @property
     def is_handle_owned(self) -> bool:
         """False for the driver's own current pool."""
-    @property
-    def is_ipc_enabled(self) -> bool:
-        """Whether other processes can import the pool, or it is imported itself."""
     @property
     def is_mapped(self) -> bool:
         """Whether it is imported from another process, which alone allocates from it; False when closed."""
     @property
-    def uuid(self) -> _UUID | None:
-        """The name of a pool that processes share, a uuid.UUID; None for others."""
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
     @property
     def attributes(self) -> MemoryPoolAttributes:
         """State of the pool, asked for at each access; what was taken before close() goes on answering."""
+    @property
+    def handle(self) -> int:
+        """The driver's handle (CUmemoryPool); 0 when closed."""
+    @property
+    def uuid(self) -> _UUID | None:
+        """The name of a pool that processes share, a uuid.UUID; None for others."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
-    @property
-    def is_closed(self) -> bool:
-        """Whether it has been closed."""
     def close(self) -> None:
         """Detaches from the pool; a pool of its own is destroyed after its last buffer."""
     @property
@@ -2570,7 +2495,6 @@ class PinnedMemoryResource(MemoryResource):
     def from_allocation_handle(cls: type[_Self], alloc_handle: IPCAllocationHandle | int) -> _Self:
         """Imports a pool of another process from its IPCAllocationHandle, or from a file descriptor, which stays the
         caller's."""
-    def __bool__(self) -> bool: ...
     def __init__(self, options: PinnedMemoryResourceOptions | dict[str, Any] | None = None) -> None: ...
 
 class UnsupportedOptionError(CUDAError):
@@ -2578,18 +2502,6 @@ class UnsupportedOptionError(CUDAError):
 
 class VirtualMemoryResource(MemoryResource):
     """Memory that is mapped piece by piece, so that its buffers can grow (modify_allocation)."""
-    @property
-    def is_device_accessible(self) -> bool:
-        """Whether devices can access its memory."""
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether the host can access its memory."""
-    @property
-    def is_managed(self) -> bool:
-        """Whether its memory is managed."""
-    @property
-    def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
     @property
     def device(self) -> Device:
         """The Device it was made for."""

@@ -14,8 +14,11 @@ def flag(name, value):
 
 
 def whole(name, value):
+    """An int; also of a float that is a whole number, as ``n / 2`` is where n is even."""
     if value is None:
         return None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     try:
         return operator.index(value)
     except TypeError:

@@ -3,6 +3,7 @@
 from operator import index
 
 from cucore import _seam
+from cucore._checked import whole
 from cucore._errors import CUDAError
 from cucore._tuples import ComputeCapability, MemoryInfo, PriorityRange
 
@@ -115,13 +116,7 @@ class Device:
     def __new__(cls, device_id=None):
         if isinstance(device_id, Device):
             return device_id
-        if device_id is None:
-            ordinal = _seam.current_device()
-        else:
-            try:
-                ordinal = index(device_id)
-            except TypeError:
-                raise TypeError(f"device_id must be an int, a Device or None, not {type(device_id).__name__}") from None
+        ordinal = _seam.current_device() if device_id is None else whole("device_id", device_id)
         count = _seam.device_count()
         if not 0 <= ordinal < count:
             raise ValueError(f"there is no device {ordinal}: the driver shows {count} (device_id 0 to {count - 1})")
@@ -144,7 +139,7 @@ class Device:
     @staticmethod
     def get_all_devices():
         """All devices the driver shows, as a tuple."""
-        return tuple(Device(ordinal) for ordinal in range(_seam.device_count()))
+        return _seam.known_devices() or tuple(Device(ordinal) for ordinal in range(_seam.device_count()))
 
     @staticmethod
     def from_uuid(uuid):
@@ -247,9 +242,7 @@ class Device:
         return PriorityRange(*_seam.device_priority_range(self._ordinal))
 
     def can_access_peer(self, peer):
-        """Whether kernels on this device can access memory of ``peer``; True for itself."""
-        if peer is None:
-            raise TypeError("peer must be a Device or its ordinal, not None")
+        """Whether kernels on this device can access memory of ``peer`` (None: the current device); True for itself."""
         other = Device(peer)._ordinal
         return other == self._ordinal or _seam.device_can_access_peer(self._ordinal, other)
 
@@ -262,12 +255,12 @@ class Device:
                 f"device {self._ordinal} is not yet initialized in this thread: call Device({self._ordinal})"
                 ".set_current() first"
             )
-        if not context:
+        if context.is_closed:
             raise RuntimeError(f"the context of device {self._ordinal} has been closed: call set_current() again")
         return context
 
     def _primary_context(self):
-        if not self._primary:  # also once it has been closed
+        if self._primary is None or self._primary.is_closed:
             self._primary = _seam.primary_context(self._ordinal)
         return self._primary
 

@@ -80,6 +80,23 @@ class UnsupportedOptionError(CUDAError, ValueError):
     """Options are set that the compiler, or its version, does not have; the message names all of them."""
 
 
+# Errors of two types: the one that says what is wrong, and the one that programs written for cuda.core catch there.
+class AttributeTypeError(AttributeError, TypeError):
+    """An object of a wrong type, which cuda.core finds out by an attribute that it lacks."""
+
+
+class AttributeRuntimeError(AttributeError, RuntimeError):
+    """What the object cannot do, and in cuda.core has no attribute for."""
+
+
+class RuntimeTypeError(RuntimeError, TypeError):
+    """An object of a wrong type that cuda.core calls one in a wrong state."""
+
+
+class ValueTypeError(ValueError, TypeError):
+    """What is no number, which cuda.core tries to read as one."""
+
+
 class CUDAWarning(RuntimeWarning):
     """A failure that cannot be raised: a driver object could not be released in a destructor."""
 

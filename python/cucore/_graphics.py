@@ -69,9 +69,6 @@ class GraphicsResource:
     def is_closed(self):
         return self.handle == 0
 
-    def __bool__(self):
-        return not self.is_closed
-
     def _require_open(self):
         if self.is_closed:
             raise RuntimeError("the GraphicsResource has been closed")

@@ -21,9 +21,12 @@ class CUcontext(_Handle):
 
 
 class CUstream(_Handle):
-    """A stream."""
+    """A stream, which what takes objects with a stream takes too, as of cuda.bindings 13.5."""
 
     __slots__ = ()
+
+    def __cuda_stream__(self):
+        return 0, int(self)
 
 
 class CUevent(_Handle):

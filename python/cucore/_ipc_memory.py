@@ -13,6 +13,7 @@ import weakref
 from operator import index
 
 from cucore import _fork, _seam
+from cucore._errors import AttributeRuntimeError, RuntimeTypeError, ValueTypeError
 
 _registry = weakref.WeakValueDictionary()  # the resources given to register(), by UUID
 _lock = threading.RLock()  # of the registry, and of what resources and buffers get when first asked for it
@@ -160,7 +161,8 @@ def import_pool(resource_type, handle, *device):
     elif hasattr(handle, "__index__"):
         file, known_uuid = os.dup(index(handle)), None
     else:
-        raise TypeError(f"alloc_handle must be an IPCAllocationHandle or an int, not {type(handle).__name__}")
+        error = ValueTypeError if isinstance(handle, str) else TypeError
+        raise error(f"alloc_handle must be an IPCAllocationHandle or an int, not {type(handle).__name__}")
     kept = _handle(file, known_uuid)
     made = _seam.import_pool(resource_type, file, *device)
     made._ipc_uuid, made._ipc_handle = known_uuid, kept
@@ -173,6 +175,8 @@ def register(resource, pool_uuid_):
         known = _registered(pool_uuid_)
         if known is not None:
             return known
+        if pool_uuid_ is None:
+            raise RuntimeTypeError("uuid must be a uuid.UUID, not None")
         _require_ipc(resource)
         if not isinstance(pool_uuid_, uuid.UUID):
             raise TypeError(f"uuid must be a uuid.UUID, not {type(pool_uuid_).__name__}")
@@ -221,6 +225,11 @@ def reduce_pool(resource):
 def buffer_descriptor(buffer):
     """``buffer.ipc_descriptor``: the same object each time."""
     with _lock:
+        if not buffer.is_closed and not isinstance(buffer.memory_resource, _seam.PoolMemoryResource):
+            raise AttributeRuntimeError(
+                f"Memory resource is not IPC-enabled: {buffer.memory_resource!r}; other processes can open memory of "
+                "a DeviceMemoryResource or PinnedMemoryResource that was made with options={'ipc_enabled': True}"
+            )
         if buffer.is_closed or not hasattr(buffer, "_ipc_descriptor"):
             buffer._ipc_descriptor = descriptor(*_seam.export_buffer(buffer))
         return buffer._ipc_descriptor

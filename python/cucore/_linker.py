@@ -8,6 +8,8 @@ from cucore import _seam
 from cucore._options import accept
 from cucore.typing import CompilerBackendType
 
+_SEQUENCES = ("kernels_used", "variables_used", "ptxas_options")  # the options that may be any
+
 
 @dataclass
 class LinkerOptions:
@@ -75,7 +77,8 @@ class LinkerOptions:
             self.name = "<default linker>"
         if self.numba_debug is not None:
             warnings.warn("numba_debug: no linker supports it, so it has no effect", DeprecationWarning, stacklevel=3)
-        for name, value in vars(self).items():  # what can be walked once only is kept as a list
+        for name in _SEQUENCES:  # what can be walked once only is kept as a list
+            value = getattr(self, name)
             if value is not None and hasattr(value, "__next__"):
                 setattr(self, name, list(value))
         _seam.check_linker_options(self)
@@ -86,10 +89,16 @@ class LinkerOptions:
             raise TypeError(f"backend must be a str, not {type(backend).__name__}")
         if str(backend).lower() != "nvjitlink":
             raise ValueError(f"as_bytes only supports 'nvjitlink', not {backend!r}")
-        used, why_not = _seam.linker_backend()
-        if used != CompilerBackendType.NVJITLINK:
-            raise RuntimeError(f"nvJitLink is not available: {why_not}")
+        _require_nvjitlink()
         return _seam.linker_flags(self)
+
+
+def _require_nvjitlink():
+    global _require_nvjitlink
+    used, why_not = _seam.linker_backend()
+    if used != CompilerBackendType.NVJITLINK:
+        raise RuntimeError(f"nvJitLink is not available: {why_not}")
+    _require_nvjitlink = bool  # it stays
 
 
 class Linker:
@@ -168,10 +177,7 @@ class Linker:
 
     @property
     def is_closed(self):
-        return not self._linker
-
-    def __bool__(self):
-        return bool(self._linker)
+        return self._linker.is_closed
 
     def close(self):
         """Frees the inputs and the linker's object. Closing twice is allowed; a later link raises RuntimeError."""

@@ -8,6 +8,7 @@ from collections.abc import MutableSet
 from cucore._device import Device
 from cucore._errors import CUDAInvalidValueError
 from cucore._host import Host
+from cucore._options import member
 from cucore.typing import ManagedMemoryLocationType
 
 _warned = threading.Lock()  # acquired by the one warning of the process, and never released
@@ -31,6 +32,8 @@ def warn_without_concurrent_access():
 def preferred_location(options):
     """The Device or Host that ``ManagedMemoryResourceOptions`` name, or None."""
     kind, place = options.preferred_location_type, options.preferred_location
+    if kind is not None:
+        member(ManagedMemoryLocationType, kind, "preferred_location_type")
     if kind is None:
         if place is None:
             return None

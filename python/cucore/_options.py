@@ -13,19 +13,25 @@ from os import PathLike
 from typing import Any
 
 from cucore import _seam
-from cucore._checked import Checked, amount, flag, truth, whole
+from cucore._checked import Checked, flag, truth, whole
 from cucore._errors import CUDAError
 
 
-def accept(cls, options, what="options"):
-    """``options`` as an instance of ``cls``: itself, made from a dict, or the defaults for None."""
+def accept(cls, options, what="options", error=TypeError):
+    """``options`` as an instance of ``cls``: itself, made from a dict, or the defaults for None. Anything else is an
+    ``error``."""
     if options is None:
         return cls()
     if isinstance(options, cls):
         return options
     if isinstance(options, dict):
-        return cls(**options)
-    raise TypeError(f"{what} must be a {cls.__name__}, a dict of its fields or None, not {type(options).__name__}")
+        try:
+            return cls(**options)
+        except TypeError as wrong:
+            if error is TypeError:
+                raise
+            raise error(str(wrong)) from None
+    raise error(f"{what} must be a {cls.__name__}, a dict of its fields or None, not {type(options).__name__}")
 
 
 def member(enumeration, value, what):
@@ -113,7 +119,7 @@ class WorkqueueResourceOptions:
         if self.sharing_scope is not None:
             from cucore.typing import WorkqueueSharingScopeType
 
-            self.sharing_scope = member(WorkqueueSharingScopeType, self.sharing_scope, "sharing_scope")
+            member(WorkqueueSharingScopeType, self.sharing_scope, "sharing_scope")  # it stays as it is given
         if self.concurrency_limit is not None:
             limit = operator.index(self.concurrency_limit)
             if limit < 1:
@@ -126,14 +132,15 @@ class DeviceMemoryResourceOptions(Checked):
 
     ipc_enabled: the pool can be shared with other processes.
     max_size: bytes the pool may grow to; 0 lets the driver decide.
-    release_threshold: bytes the pool keeps when idle instead of giving them back at a synchronization; None keeps all.
+    release_threshold: bytes the pool keeps when idle instead of giving them back at a synchronization. None: 0, as the
+        driver makes pools; 2**64 - 1 keeps all.
     """
 
     ipc_enabled: bool = False
     max_size: int = 0
     release_threshold: int | None = None
 
-    _checks = {"ipc_enabled": truth, "max_size": amount, "release_threshold": whole}
+    _checks = {"ipc_enabled": truth, "max_size": whole, "release_threshold": whole}
 
 
 @dataclass
@@ -145,7 +152,7 @@ class ManagedMemoryResourceOptions(Checked):
         the current device; None: a device's ordinal, -1 for the host, or None for no preference.
     pooled: False allocates each buffer by itself. Only such memory takes advice (ManagedBuffer.read_mostly and so on)
         on NVIDIA's drivers.
-    release_threshold: bytes the pool keeps when idle; None keeps all.
+    release_threshold: bytes the pool keeps when idle; None: 0, 2**64 - 1 keeps all.
     """
 
     preferred_location: int | None = None
@@ -155,14 +162,6 @@ class ManagedMemoryResourceOptions(Checked):
 
     _checks = {"preferred_location": whole, "pooled": truth, "release_threshold": whole}
 
-    def __post_init__(self):
-        if self.preferred_location_type is not None:
-            from cucore.typing import ManagedMemoryLocationType
-
-            self.preferred_location_type = member(
-                ManagedMemoryLocationType, self.preferred_location_type, "preferred_location_type"
-            )
-
 
 @dataclass
 class PinnedMemoryResourceOptions(Checked):
@@ -171,7 +170,7 @@ class PinnedMemoryResourceOptions(Checked):
     ipc_enabled: the pool can be shared with other processes. Drivers share only pools of a NUMA node.
     max_size: bytes the pool may grow to; 0 lets the driver decide.
     numa_id: the NUMA node to allocate on; None leaves it to the driver, or to ipc_enabled: that of the current device.
-    release_threshold: bytes the pool keeps when idle; None keeps all.
+    release_threshold: bytes the pool keeps when idle; None: 0, 2**64 - 1 keeps all.
     """
 
     ipc_enabled: bool = False
@@ -179,11 +178,7 @@ class PinnedMemoryResourceOptions(Checked):
     numa_id: int | None = None
     release_threshold: int | None = None
 
-    _checks = {"ipc_enabled": truth, "max_size": amount, "numa_id": whole, "release_threshold": whole}
-
-    def __post_init__(self):
-        if self.numa_id is not None and self.numa_id < 0:
-            raise ValueError(f"numa_id must be a NUMA node (0 or more) or None, not {self.numa_id}")
+    _checks = {"ipc_enabled": truth, "max_size": whole, "numa_id": whole, "release_threshold": whole}
 
 
 def _enumeration(name):
@@ -223,10 +218,13 @@ class VirtualMemoryResourceOptions:
     numa_id: int | None = None
 
     def __post_init__(self):
-        from cucore import typing
-
         if self.handle_type == "win32":
             raise NotImplementedError("handle_type 'win32' needs security attributes, which are not supported")
+
+    def _check(self):
+        """For a resource, which calls this first."""
+        from cucore import typing
+
         for name, enumeration in (
             ("allocation_type", typing.VirtualMemoryAllocationType),
             ("location_type", typing.VirtualMemoryLocationType),
@@ -237,7 +235,7 @@ class VirtualMemoryResourceOptions:
         ):
             value = getattr(self, name)
             if value is not None or name not in ("handle_type", "self_access", "peer_access"):
-                member(enumeration, value, name)  # they stay as they are given
+                member(enumeration, value, name)
         if self.numa_id is not None and self.location_type != "host_numa":
             raise ValueError(f"numa_id is for location_type 'host_numa', not {str(self.location_type)!r}")
 
@@ -409,7 +407,8 @@ class ProgramOptions:
         copy = object.__new__(ProgramOptions)
         fields = copy.__dict__
         fields.update(self.__dict__)
-        for name, value in self.__dict__.items():
+        for name in _SEQUENCES:
+            value = fields[name]
             if value is not None and not isinstance(value, (str, int)):
                 fields[name] = _copied(value)
         return copy
@@ -419,10 +418,26 @@ class ProgramOptions:
         chosen = str(backend).lower()
         target = "" if target_type is None else str(target_type).lower()
         if chosen == "nvrtc":
-            return _seam.nvrtc_flags(self, target)
+            return _seam.nvrtc_flags(self, "")  # the same for every target: compile() adds what "ltoir" needs
         if chosen != "nvvm":
             raise ValueError(f"Unknown backend {backend!r}: the backends are 'nvrtc' and 'nvvm'")
         return _seam.nvvm_flags(self, target)
+
+
+# The fields that may be sequences, or mappings.
+_SEQUENCES = (
+    "arch",
+    "ptxas_options",
+    "define_macro",
+    "undefine_macro",
+    "include_path",
+    "pre_include",
+    "diag_error",
+    "diag_suppress",
+    "diag_warn",
+    "extra_sources",
+    "headers",
+)
 
 
 def _current_arch():

@@ -6,6 +6,10 @@ from cucore._device import unpickled as device  # noqa: F401
 _deserialize = _seam.ObjectCode.deserialize
 
 
-def object_code(data):
-    """The ObjectCode whose ``serialize()`` gave ``data``; not loaded. Bad bytes raise ValueError."""
-    return _deserialize(data)
+def object_code(data, symbol_mapping=None):
+    """The ObjectCode whose ``serialize()`` gave ``data``; not loaded. Bad bytes raise ValueError. Its mapping is shown
+    as ``symbol_mapping``, if that is given: the data keep no order."""
+    code = _deserialize(data)
+    if symbol_mapping is not None:
+        code._show_mapping(symbol_mapping)
+    return code

@@ -6,7 +6,7 @@ from cucore import _linker, _seam
 from cucore._errors import CUDAError
 from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept
-from cucore.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType, SourceCodeType
+from cucore.typing import CompilerBackendType, ObjectCodeFormatType, SourceCodeType
 
 _ProgramCache = _seam.ProgramCache
 FORMATS = {member.value: member.value for member in ObjectCodeFormatType}
@@ -47,13 +47,13 @@ class Program:
     them have no effect.
     """
 
-    __slots__ = ("__weakref__", "_code", "_code_type", "_keys", "_options", "_program", "_report")
+    __slots__ = ("__weakref__", "_backend", "_code", "_code_type", "_keys", "_options", "_program", "_report")
 
     def __init__(self, code, code_type, options=None):
         self._report = None
         self._keys = {}  # keys of the program caches by the core's
         kind = KINDS.get(str(code_type).lower())
-        options = accept(ProgramOptions, options)
+        given, options = options, accept(ProgramOptions, options)
         if kind is None:
             known = tuple(KINDS)
             if options.use_libdevice:
@@ -74,7 +74,7 @@ class Program:
             code = bytes(code)
         self._code = code
         self._code_type = kind
-        self._options = options.snapshot()
+        self._options = options if given is None else options.snapshot()
         self._program = _seam.CoreProgram(code, kind, self._options)
         _warn_of_options(kind, self._options)
 
@@ -159,15 +159,11 @@ class Program:
     @property
     def pch_status(self):
         """What became of the precompiled header in the last compile; None if none was asked for."""
-        status = self._program.pch_status
-        return None if status is None else PCHStatusType(status)
+        return self._program.pch_status
 
     @property
     def is_closed(self):
-        return not self._program
-
-    def __bool__(self):
-        return bool(self._program)
+        return self._program.is_closed
 
     def close(self):
         """Frees the source. Closing twice is allowed; a later compile raises RuntimeError."""
@@ -267,6 +263,10 @@ class Module:
     def __repr__(self):
         return f"<Module of {self._code!r}>" if self._code is not None else "<Module, nothing loaded>"
 
+
+_seam.forward_property(Program, "is_closed", "_program")
+_seam.forward_property(Program, "pch_status", "_program")
+_seam.keep_property(Program, "backend", "_backend")
 
 __all__ = ["Module", "Program", "compile_cubin", "compile_ltoir", "compile_ptx"]
 for _class in (Program, Module, compile_cubin, compile_ltoir, compile_ptx):

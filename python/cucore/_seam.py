@@ -50,8 +50,8 @@ from cucore._core import (  # noqa: F401
 )
 
 # Functions of the extension for the package alone.
-DLPackTensor = _core._DLPackTensor
 CoreLinker = _core._Linker
+PoolMemoryResource = _core._PoolMemoryResource
 CoreProgram = _core._Program
 SynchronousMemoryResource = _core._SynchronousMemoryResource
 CoreTensorMap = _core._TensorMap
@@ -118,7 +118,18 @@ resource_of_array = _core._resource_of_array
 resource_of_mipmapped_array = _core._resource_of_mipmapped_array
 resource_of_row = _core._resource_of_row
 resource_of_rows = _core._resource_of_rows
+known_devices = _core._known_devices
+forward_property = _core._forward_property
+keep_property = _core._keep_property
 set_device_class = _core._set_device_class
+set_view_class = _core._set_view_class
+new_view = _core._new_view
+view_by_any = _core._view_by_any
+view_by_dlpack = _core._view_by_dlpack
+view_of_buffer = _core._view_of_buffer
+view_of_capsule = _core._view_of_capsule
+check_bounds = _core._check_bounds
+check_itemsize = _core._check_itemsize
 set_no_context = _core._set_no_context
 set_toolkit_search_paths = _core._set_toolkit_search_paths
 stream_from_protocol = _core._stream_from_protocol
@@ -161,6 +172,7 @@ PLACES = {
     "AccessedBy": "_managed.AccessedBy",
     "AdjacencySet": "graph._adjacency.AdjacencySet",
     "ArrayFormatType": "typing.ArrayFormatType",
+    "AttributeTypeError": "_errors.AttributeTypeError",
     "CUDAError": "_errors.CUDAError",
     "CUDAInvalidContextError": "_errors.CUDAInvalidContextError",
     "CUDAInvalidValueError": "_errors.CUDAInvalidValueError",
@@ -197,8 +209,10 @@ PLACES = {
     "NVRTCError": "_errors.NVRTCError",
     "NVVMError": "_errors.NVVMError",
     "NvJitLinkError": "_errors.NvJitLinkError",
+    "PCHStatusType": "typing.PCHStatusType",
     "ParamInfo": "_tuples.ParamInfo",
     "PeerAccess": "_peers.PeerAccess",
+    "RuntimeTypeError": "_errors.RuntimeTypeError",
     "StridedMemoryView": "utils._memory_view.StridedMemoryView",
     "PinnedMemoryResourceOptions": "_options.PinnedMemoryResourceOptions",
     "ArchiveImport": "_tuples.ArchiveImport",
@@ -208,6 +222,7 @@ PLACES = {
     "ToolkitInfo": "_tuples.ToolkitInfo",
     "ToolkitLibrary": "_tuples.ToolkitLibrary",
     "UnsupportedOptionError": "_errors.UnsupportedOptionError",
+    "ValueTypeError": "_errors.ValueTypeError",
     "VirtualMemoryResourceOptions": "_options.VirtualMemoryResourceOptions",
     "WorkqueueSharingScopeType": "typing.WorkqueueSharingScopeType",
     "accept_options": "_options.accept",

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from operator import index
 from typing import Any, Union
 
 from cucore import _seam
+from cucore._checked import amount
+from cucore._errors import ValueTypeError
 from cucore._options import accept, member
 from cucore._seam import MipmappedArray, OpaqueArray, ResourceDescriptor, SurfaceObject, TextureObject
 from cucore.typing import AddressModeType, ArrayFormatType, FilterModeType, ReadModeType
@@ -136,9 +137,11 @@ def _format(value):
 
 
 def _shape(value):
+    if isinstance(value, str):
+        raise ValueTypeError(f"shape must be a tuple of ints, not {value!r}")
     if not isinstance(value, (tuple, list)):
         raise TypeError(f"shape must be a tuple of ints, not {type(value).__name__}")
-    shape = tuple(index(extent) for extent in value)
+    shape = tuple(_number("an extent of shape", extent) for extent in value)
     if not 1 <= len(shape) <= 3:
         raise ValueError(f"shape must have 1 to 3 extents (width, height, depth), not {len(shape)}")
     for extent in shape:
@@ -150,11 +153,17 @@ def _shape(value):
 def _channels(value):
     if isinstance(value, bool) or value not in (1, 2, 4):
         raise ValueError(f"num_channels must be 1, 2 or 4, not {value!r}")
-    return index(value)
+    return int(value)
+
+
+def _number(what, value):
+    if isinstance(value, str):
+        raise ValueTypeError(f"{what} must be an int, not {value!r}")
+    return amount(what, value)
 
 
 def _at_least_one(what, value):
-    number = index(value)
+    number = _number(what, value)
     if number < 1:
         raise ValueError(f"{what} must be at least 1, not {number}")
     return number
@@ -258,7 +267,7 @@ def _create_texture_object(context, resource, options):
         **{name: bool(getattr(options, name)) for name in _SWITCHES},
         **{name: _real(name, getattr(options, name)) for name in _LEVELS},
     )
-    anisotropy = index(options.max_anisotropy)
+    anisotropy = amount("max_anisotropy", options.max_anisotropy)
     if anisotropy < 0:
         raise ValueError(f"max_anisotropy must not be negative: {anisotropy}")
     return _seam.create_texture_object(

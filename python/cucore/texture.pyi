@@ -50,7 +50,6 @@ class MipmappedArray:
         """How many levels there are."""
     def get_level(self, level: int) -> OpaqueArray:
         """One level as an OpaqueArray, which keeps all of them."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
@@ -109,7 +108,6 @@ class OpaqueArray:
         of `stream`. The object is kept until then; in a graph that is being captured, keep it yourself."""
     def copy_to(self, dst: _Memory, *, stream: Stream) -> _Memory:
         """Copies all of it to the beginning of `dst`, and returns `dst`; as copy_from()."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
@@ -191,7 +189,6 @@ class SurfaceObject:
         """The Device it is for."""
     def close(self) -> None:
         """Destroys it; kernels that use it must have completed. Closing twice is allowed."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
@@ -217,7 +214,6 @@ class TextureObject:
     @property
     def options(self) -> TextureObjectOptions:
         """The TextureObjectOptions it was made with."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None

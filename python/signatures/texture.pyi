@@ -20,7 +20,6 @@ class MipmappedArrayOptions:
     format: _Format
 
 class _Owner:
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None

@@ -98,7 +98,7 @@ def device():
 def stream(device):
     with device.create_stream() as stream:
         yield stream
-        if stream:
+        if not stream.is_closed:
             stream.sync()
 
 

@@ -11,6 +11,7 @@
 #include "src/code/ptx_entry.hpp"
 #include "src/device/context_state.hpp"
 #include "src/error/hexadecimal.hpp"
+#include "src/error/refuse.hpp"
 #include "src/formats/demangle.hpp"
 #include "src/handles/context_scope.hpp"
 
@@ -87,13 +88,13 @@ void allow_dynamic_shared(const KernelState& kernel, int device, std::size_t byt
         Device(device).attribute(driver::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
     const auto fixed = static_cast<std::size_t>(attributes.shared_size_bytes());
     if (bytes + fixed > at_most) {
-      throw ValueError({.call = "launch",
-                        .message = "shmem_size is " + std::to_string(bytes) + " bytes, but " + describe(kernel) +
-                                   " can have at most " + std::to_string(at_most < fixed ? 0 : at_most - fixed) +
-                                   " on " + describe_device(device) + " (" + std::to_string(at_most) +
-                                   " bytes of shared memory per block, of which the kernel itself takes " +
-                                   std::to_string(fixed) + ")",
-                        .hint = "use a smaller shmem_size"});
+      refuse_as_driver("launch",
+                       "shmem_size is " + std::to_string(bytes) + " bytes, but " + describe(kernel) +
+                           " can have at most " + std::to_string(at_most < fixed ? 0 : at_most - fixed) + " on " +
+                           describe_device(device) + " (" + std::to_string(at_most) +
+                           " bytes of shared memory per block, of which the kernel itself takes " +
+                           std::to_string(fixed) + ")",
+                       "use a smaller shmem_size");
     }
     attributes.set_max_dynamic_shared_size_bytes(static_cast<int>(bytes));
     allowed = bytes;

@@ -40,7 +40,11 @@ ObjectCode ObjectCode::from_bytes(CodeType type, std::span<const std::byte> byte
 
 ObjectCode ObjectCode::from_file(CodeType type, std::filesystem::path path, std::string name, SymbolMapping mapping) {
   if (path.empty()) {
-    throw ValueError({.call = "ObjectCode::from_file", .message = "the path is empty", .hint = "name a file"});
+    throw InvalidValueError({.call = "ObjectCode::from_file",
+                             .code = 301,
+                             .code_name = "CUDA_ERROR_FILE_NOT_FOUND",
+                             .message = "the path is empty",
+                             .hint = "name a file"});
   }
   return ObjectCode(std::make_shared<State>(type, std::string(), std::move(path), std::move(name), std::move(mapping)));
 }

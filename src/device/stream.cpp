@@ -1,6 +1,7 @@
 // Stream.
 #include "cucore/stream.hpp"
 
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/context.hpp"
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
@@ -211,6 +212,23 @@ int Stream::priority() const {
     state.priority.store(priority, std::memory_order_relaxed);
   }
   return priority;
+}
+
+std::optional<bool> detail::known_nonblocking(const Stream& stream) noexcept {
+  if (!stream) return std::nullopt;
+  const int flags = stream.state()->flags.load(std::memory_order_relaxed);
+  if (flags == StreamState::unknown) return std::nullopt;
+  return (static_cast<unsigned>(flags) & driver::CU_STREAM_NON_BLOCKING) != 0;
+}
+
+std::optional<int> detail::known_priority(const Stream& stream) noexcept {
+  if (!stream) return std::nullopt;
+  const int priority = stream.state()->priority.load(std::memory_order_relaxed);
+  return priority == StreamState::unknown ? std::nullopt : std::optional(priority);
+}
+
+Context detail::known_context(const Stream& stream) noexcept {
+  return stream && stream.state()->context != nullptr ? Context(stream.state()->context) : Context();
 }
 
 Device Stream::device() const { return Device(detail::stream_device(open_stream(state_, "device"))); }

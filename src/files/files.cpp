@@ -86,9 +86,11 @@ std::string read_file_or_throw(const fs::path& path, const std::string& what) {
   std::optional<std::string> bytes = open_and_read(path, 0);
   if (bytes) return std::move(*bytes);
   const std::string reason = std::generic_category().message(errno);
-  throw ValueError({.call = "open",
-                    .message = "cannot read " + path.string() + " for " + what + ": " + reason,
-                    .hint = "the file must be readable when the code is first used"});
+  throw InvalidValueError({.call = "open",
+                           .code = 301,
+                           .code_name = "CUDA_ERROR_FILE_NOT_FOUND",
+                           .message = "cannot read " + path.string() + " for " + what + ": " + reason,
+                           .hint = "the file must be readable when the code is first used"});
 }
 
 bool create_private_folder(const fs::path& folder) noexcept {

@@ -16,6 +16,7 @@
 
 namespace cucore {
 
+class Context;
 class Kernel;
 class ObjectCode;
 class ResolvedConfig;
@@ -65,6 +66,12 @@ CUCORE_API int launch_block(const NativeConfig& config, KernelHandle kernel, voi
 /// does. The stream is `stream`, not that of `config`.
 CUCORE_API void launch_refused(int code, const Stream& stream, const NativeConfig& config, const Kernel& kernel,
                                void* const* values);
+
+/// What the stream is known to be without asking the driver; nothing, or a null Context, if it has to be asked, and of
+/// a closed stream.
+CUCORE_API std::optional<bool> known_nonblocking(const Stream& stream) noexcept;
+CUCORE_API std::optional<int> known_priority(const Stream& stream) noexcept;
+CUCORE_API Context known_context(const Stream& stream) noexcept;
 
 /// cuEventRecord and nothing else: no check, no throw, the driver's answer.
 CUCORE_API int record_native(EventHandle event, StreamHandle stream) noexcept;

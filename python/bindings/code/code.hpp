@@ -15,11 +15,14 @@ inline bool may_call_driver_at_end(const ObjectCode& code) noexcept {
 }
 
 /// An ObjectCode and what Python gave for its code: bytes, bytearray, or the path of a file as str; nothing until it is
-/// asked for if the code is from elsewhere.
+/// asked for if the code is from elsewhere. The same of its symbol mapping: the core's is sorted, Python's is as it was
+/// given, or in the order of the name expressions.
 struct PyObjectCode {
-  PyObjectCode(ObjectCode wrapped, nb::object what) : code(std::move(wrapped)), given(std::move(what)) {}
+  PyObjectCode(ObjectCode wrapped, nb::object what, nb::object names = {})
+      : code(std::move(wrapped)), given(std::move(what)), mapping(std::move(names)) {}
   Owned<ObjectCode> code;
   nb::object given;
+  nb::object mapping;  ///< a dict that is never changed, or nothing yet
 };
 
 struct PyKernel {
@@ -34,6 +37,9 @@ struct PyKernel {
 PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping);
 
 /// An ObjectCode that is not from Python; its bytes become an object of Python when `code` is asked for.
-PyObjectCode new_object_code(ObjectCode code);
+PyObjectCode new_object_code(ObjectCode code, nb::object mapping = {});
+
+/// The code's mapping as Python shows it: symbols are bytes. In the order of `names`, then in that of the alphabet.
+nb::dict mapping_object(const ObjectCode& code, const std::vector<std::string>& names = {});
 
 }  // namespace cucore::python

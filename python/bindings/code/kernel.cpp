@@ -45,12 +45,16 @@ void bind_attributes(nb::module_& module) {
       },
       nb::arg("device").none());
   nb::list names;
-#define READ(name) [](const PyKernelAttributes& self) { return without_gil([&] { return self.view().name(); }); }
+#define READ(name)                               \
+  [](const PyKernelAttributes& self) {           \
+    const WithoutGil released{WithoutGil::held}; \
+    return self.view().name();                   \
+  }
 #define WRITE(name, type) \
   [](const PyKernelAttributes& self, type value) { without_gil([&] { self.view().set_##name(value); }); }
 #define READ_ONLY(name, text) \
   names.append(#name);        \
-  cls.def_prop_ro(#name, READ(name), text);
+  getter<PyKernelAttributes, READ(name)>(cls, #name, text);
 #define SETTABLE(name, type, text) \
   names.append(#name);             \
   cls.def_prop_rw(#name, READ(name), WRITE(name, type), text);
@@ -210,11 +214,17 @@ const char* kind_name(ParameterKind kind) {
   return "unknown";
 }
 
-// With its name, where the driver tells.
-std::string repr_of_kernel(const PyKernel& self) {
-  const std::string name = name_of(*self.kernel);
-  return "<Kernel" + (name.empty() ? "" : " '" + name + "'") + " handle=" + hex(self.kernel->handle()) + ">";
+const nb::object& attributes_of(PyKernel& self) {
+  if (!self.attributes.is_valid()) self.attributes = nb::cast(PyKernelAttributes{*self.kernel, std::nullopt});
+  return self.attributes;
 }
+
+const nb::object& occupancy_of(PyKernel& self) {
+  if (!self.occupancy.is_valid()) self.occupancy = nb::cast(PyKernelOccupancy{*self.kernel});
+  return self.occupancy;
+}
+
+std::string repr_of_kernel(const PyKernel& self) { return "<Kernel handle=" + hex(self.kernel->handle()) + ">"; }
 
 nb::object signature_object(const PyKernel& self) {
   const nb::handle make = from_package(Package::KernelParameter);
@@ -304,6 +314,8 @@ void bind_kernel(nb::module_& module) {
   auto cls = nb::class_<PyKernel>(module, "Kernel", nb::is_weak_referenceable(), nb::dynamic_attr(),
                                   "A function that launch() can run. ObjectCode.get_kernel() gives one.");
   forbid_construction<PyKernel>(cls, "Kernel cannot be instantiated directly: use ObjectCode.get_kernel()");
+  getter<PyKernel, attributes_of>(cls, "attributes", nullptr);
+  getter<PyKernel, occupancy_of>(cls, "occupancy", nullptr);
   cls.def_static("from_handle", from_handle, nb::arg("handle").none(), nb::arg("mod") = nb::none(),
                  "Wraps a kernel (CUkernel) that other code loaded; `mod`, if given, is loaded and kept alive, with a "
                  "UserWarning if the kernel is not one of its own.")
@@ -312,20 +324,6 @@ void bind_kernel(nb::module_& module) {
           "The driver's handle (CUkernel).")
       .def_prop_ro(
           "name", [](const PyKernel& self) { return text_object(self.kernel->name()); }, "Its symbol.")
-      .def_prop_ro(
-          "attributes",
-          [](PyKernel& self) {
-            if (!self.attributes.is_valid()) self.attributes = nb::cast(PyKernelAttributes{*self.kernel, std::nullopt});
-            return self.attributes;
-          },
-          nb::lock_self())
-      .def_prop_ro(
-          "occupancy",
-          [](PyKernel& self) {
-            if (!self.occupancy.is_valid()) self.occupancy = nb::cast(PyKernelOccupancy{*self.kernel});
-            return self.occupancy;
-          },
-          nb::lock_self())
       .def_prop_ro(
           "num_arguments", [](const PyKernel& self) { return known_signature(self)->size(); },
           "How many parameters it has.")

@@ -72,6 +72,42 @@ bool truth(nb::handle value) {
 
 nb::object tuple_of(const Dim3& extents) { return nb::make_tuple(extents.x, extents.y, extents.z); }
 
+const nb::object& kept(nb::object& tuple, const Dim3& extents) {
+  if (!tuple.is_valid()) tuple = tuple_of(extents);
+  return tuple;
+}
+
+template <auto Read>
+PyObject* read_field(PyObject* self, void* /*closure*/) noexcept {
+  return answered([&] {
+    const nb::ft_object_guard guard(self);
+    auto& config = self_as<PyLaunchConfig>(self);
+    return nb::object(Read(config, config.config));
+  });
+}
+
+template <auto Write>
+int write_field(PyObject* self, PyObject* value, void* closure) noexcept {
+  PyObject* const done = guarded([&] {
+    if (value == nullptr) raise(PyExc_AttributeError, std::string(static_cast<const char*>(closure)) + " is required");
+    const nb::ft_object_guard guard(self);
+    auto& whole = self_as<PyLaunchConfig>(self);
+    LaunchConfig config = whole.config;
+    Write(config, value);
+    whole = PyLaunchConfig(config);
+  });
+  Py_XDECREF(done);
+  return done == nullptr ? -1 : 0;
+}
+
+// A property of LaunchConfig, on the bare CPython API.
+template <auto Read, auto Write, class Class>
+void field(Class& cls, const char* name) {
+  static PyGetSetDef definition;
+  definition = {name, read_field<Read>, write_field<Write>, nullptr, const_cast<char*>(name)};
+  add_descriptor(cls, &definition);
+}
+
 nb::object optional_tuple(const std::optional<Dim3>& extents) {
   return extents ? tuple_of(*extents) : nb::object(nb::none());
 }
@@ -177,21 +213,11 @@ void bind_launch_config(nb::module_& module) {
       nb::arg("memory_sync_domain") = nb::none(), nb::arg("memory_sync_domain_map") = nb::none(),
       nb::arg("preferred_shared_memory_carveout") = nb::none(), nb::arg("access_policy_window") = nb::none());
   // A field is what `read` gives and `write` takes; a new value is checked with the others before it stands.
-#define FIELD(name, read, write)                     \
-  cls.def_prop_rw(                                   \
-      #name,                                         \
-      [](const PyLaunchConfig& self) -> nb::object { \
-        const LaunchConfig& config = self.config;    \
-        return read;                                 \
-      },                                             \
-      [](PyLaunchConfig& self, nb::handle value) {   \
-        LaunchConfig config = self.config;           \
-        config.name = write;                         \
-        self = PyLaunchConfig(config);               \
-      },                                             \
-      nb::for_setter(nb::arg("value").none()), nb::lock_self());
-  FIELD(grid, tuple_of(config.grid), dimensions(value, "grid"))
-  FIELD(block, tuple_of(config.block), dimensions(value, "block"))
+#define FIELD(name, read, write)                                                                              \
+  field<[]([[maybe_unused]] PyLaunchConfig& self, const LaunchConfig& config) -> nb::object { return read; }, \
+        [](LaunchConfig& config, nb::handle value) { config.name = write; }>(cls, #name);
+  FIELD(grid, kept(self.grid, config.grid), dimensions(value, "grid"))
+  FIELD(block, kept(self.block, config.block), dimensions(value, "block"))
   FIELD(cluster, optional_tuple(config.cluster), optional_dimensions(value, "cluster"))
   FIELD(shmem_size, nb::int_(config.shmem_size), shared_bytes(value))
   FIELD(is_cooperative, nb::bool_(config.is_cooperative), truth(value))

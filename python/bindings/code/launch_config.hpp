@@ -15,6 +15,7 @@ struct PyLaunchConfig {
   detail::NativeConfig native;  ///< all of `config` if it is plain, less the stream
   bool is_plain;                ///< it has nothing but grid and block
   LaunchConfig config;
+  nb::object grid, block;  ///< what the properties of these names give, once they were asked for
 
  private:
   PyLaunchConfig(const LaunchConfig& checked, const std::optional<detail::NativeConfig>& plain)

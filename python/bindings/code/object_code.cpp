@@ -4,6 +4,7 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <filesystem>
 
 #include "python/bindings/code/code.hpp"
@@ -27,6 +28,12 @@ SymbolMapping mapping_of(nb::handle mapping) {
   return result;
 }
 
+nb::object copy_of(nb::handle dict) {
+  auto copy = nb::steal(PyDict_Copy(dict.ptr()));
+  if (!copy.is_valid()) throw nb::python_error();
+  return copy;
+}
+
 // The path of a file as the system spells it.
 std::filesystem::path path_of(nb::handle path) {
   PyObject* encoded = nullptr;
@@ -39,16 +46,18 @@ std::filesystem::path path_of(nb::handle path) {
 
 PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping) {
   SymbolMapping mapping = mapping_of(symbol_mapping);
+  nb::object shown_mapping;
+  if (!symbol_mapping.is_none()) shown_mapping = copy_of(symbol_mapping);
   if (PyBytes_Check(module.ptr())) {
     const std::string_view bytes(PyBytes_AS_STRING(module.ptr()),
                                  static_cast<std::size_t>(PyBytes_GET_SIZE(module.ptr())));
-    return PyObjectCode(ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module));
+    return {ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module), shown_mapping};
   }
   if (PyByteArray_Check(module.ptr())) {
     const nb::ft_object_guard unchanged(module);
     const std::string_view bytes(PyByteArray_AS_STRING(module.ptr()),
                                  static_cast<std::size_t>(PyByteArray_GET_SIZE(module.ptr())));
-    return PyObjectCode(ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module));
+    return {ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module), shown_mapping};
   }
   if (!PyUnicode_Check(module.ptr()) && !nb::hasattr(module, "__fspath__")) {
     throw nb::type_error((std::string("code must be bytes or bytearray (the code itself), or str or os.PathLike (the "
@@ -59,8 +68,8 @@ PyObjectCode object_code(CodeType type, nb::handle module, const std::string& na
   const std::string native = path_of(module).string();
   auto shown = nb::steal(PyUnicode_DecodeFSDefaultAndSize(native.data(), static_cast<Py_ssize_t>(native.size())));
   if (!shown.is_valid()) throw nb::python_error();
-  return PyObjectCode(ObjectCode::from_file(type, std::filesystem::path(native), name, std::move(mapping)),
-                      std::move(shown));
+  return {ObjectCode::from_file(type, std::filesystem::path(native), name, std::move(mapping)), std::move(shown),
+          shown_mapping};
 }
 
 namespace {
@@ -91,7 +100,9 @@ PyObjectCode from_images(nb::handle images, const std::string& name, nb::handle 
     for (const auto& [arch, part] : parts) given.push_back({.arch = arch, .code = part});
     return ObjectCode::from_images(given, name, std::move(mapping));
   });
-  return new_object_code(std::move(code));
+  nb::object shown_mapping;
+  if (!symbol_mapping.is_none()) shown_mapping = copy_of(symbol_mapping);
+  return new_object_code(std::move(code), std::move(shown_mapping));
 }
 
 template <class Class>
@@ -112,9 +123,20 @@ nb::bytes serialized(const PyObjectCode& self) {
   return bytes_object(without_gil([&] { return code.serialize(); }));
 }
 
-// (function, arguments) for pickle, which compares the function with what its module has just now.
-nb::tuple reduced(const PyObjectCode& self) {
-  return nb::make_tuple(find_in_package(Package::unpickle_object_code), nb::make_tuple(serialized(self)));
+const nb::object& mapping_shown(PyObjectCode& self) {
+  if (!self.mapping.is_valid()) self.mapping = mapping_object(*self.code);
+  return self.mapping;
+}
+
+// (function, arguments) for pickle, which compares the function with what its module has just now. The mapping, if the
+// code alone would show another.
+nb::tuple reduced(PyObjectCode& self) {
+  const nb::object& mapping = mapping_shown(self);
+  const nb::dict plain = mapping_object(*self.code);
+  const bool same = nb::list(mapping.attr("items")()).equal(nb::list(plain.attr("items")()));
+  const nb::object make = find_in_package(Package::unpickle_object_code);
+  if (same) return nb::make_tuple(make, nb::make_tuple(serialized(self)));
+  return nb::make_tuple(make, nb::make_tuple(serialized(self), copy_of(mapping)));
 }
 
 nb::object global_variable(nb::handle self, nb::handle name) {
@@ -125,21 +147,50 @@ nb::object global_variable(nb::handle self, nb::handle name) {
                   nb::rv_policy::take_ownership);
 }
 
+const nb::object& code_given(PyObjectCode& self) {
+  if (!self.given.is_valid()) self.given = bytes_object(self.code->code());
+  return self.given;
+}
+
+// The word for it, as one object for ever.
+nb::object name_of(CodeType type) {
+  static const auto names = [] {
+    std::array<PyObject*, 6> made{};
+    for (unsigned i = 0; i < made.size(); ++i) {
+      made[i] = PyUnicode_InternFromString(std::string(CodeType(static_cast<CodeType::Value>(i)).name()).c_str());
+    }
+    return made;
+  }();
+  return nb::borrow(names[type.value()]);
+}
+
 std::string describe(const PyObjectCode& self) {
   const ObjectCode& code = *self.code;
   std::string text = "<ObjectCode";
   if (code.is_loaded()) text += " handle=" + hex(code.handle());
-  text += " code_type='" + std::string(code.code_type().name()) + "'";
-  if (!code.name().empty()) text += " name='" + code.name() + "'";
-  return text + ">";
+  return text + " code_type='" + std::string(code.code_type().name()) + "'>";
 }
 
 }  // namespace
 
-PyObjectCode new_object_code(ObjectCode code) {
+PyObjectCode new_object_code(ObjectCode code, nb::object mapping) {
   nb::object given;
   if (!code.path().empty()) given = nb::str(code.path().c_str());
-  return {std::move(code), std::move(given)};
+  return {std::move(code), std::move(given), std::move(mapping)};
+}
+
+nb::dict mapping_object(const ObjectCode& code, const std::vector<std::string>& names) {
+  nb::dict shown;
+  const SymbolMapping& mapping = code.symbol_mapping();
+  for (const std::string& name : names) {
+    const auto found = mapping.find(name);
+    if (found != mapping.end()) shown[text_object(name)] = bytes_object(found->second);
+  }
+  for (const auto& [name, symbol] : mapping) {
+    const nb::object key = text_object(name);
+    if (!shown.contains(key)) shown[key] = bytes_object(symbol);
+  }
+  return shown;
 }
 
 void bind_object_code(nb::module_& module) {
@@ -162,33 +213,23 @@ void bind_object_code(nb::module_& module) {
       nb::arg("symbol_mapping") = nb::none(),
       "Code for several architectures in one object (a fatbin): ObjectCodes with cubins or PTX, in a sequence "
       "or a dict by architecture. The PTX a cubin carries is the fallback for devices no cubin is for.");
+  getter<PyObjectCode, code_given>(cls, "code",
+                                   "The code as it was given: bytes or bytearray, or the path of its file.");
+  getter<PyObjectCode, [](const PyObjectCode& self) { return name_of(self.code->code_type()); }>(
+      cls, "code_type", "\"ptx\", \"cubin\", \"ltoir\", \"fatbin\", \"object\" or \"library\".");
+  getter<PyObjectCode, [](const PyObjectCode& self) { return std::string_view(self.code->name()); }>(cls, "name",
+                                                                                                     nullptr);
+  getter<PyObjectCode, [](PyObjectCode& self) { return copy_of(mapping_shown(self)); }>(
+      cls, "symbol_mapping",
+      "A copy of the mapping from name expressions to symbols, which are bytes; or of what was given as such.");
   cls.def_prop_ro(
-         "code",
-         [](PyObjectCode& self) {
-           if (!self.given.is_valid()) self.given = bytes_object(self.code->code());
-           return self.given;
+         "ptx",
+         [](const PyObjectCode& self) -> nb::object {
+           const ObjectCode code = *self.code;
+           const auto ptx = without_gil([&] { return code.ptx(); });
+           return ptx.has_value() ? text_object(*ptx) : nb::none();
          },
-         nb::lock_self(), "The code as it was given: bytes or bytearray, or the path of its file.")
-      .def_prop_ro(
-          "code_type", [](const PyObjectCode& self) { return std::string(self.code->code_type().name()); },
-          "\"ptx\", \"cubin\", \"ltoir\", \"fatbin\", \"object\" or \"library\".")
-      .def_prop_ro("name", [](const PyObjectCode& self) { return self.code->name(); })
-      .def_prop_ro(
-          "symbol_mapping",
-          [](const PyObjectCode& self) {
-            nb::dict copy;
-            for (const auto& [key, value] : self.code->symbol_mapping()) copy[text_object(key)] = text_object(value);
-            return copy;
-          },
-          "A copy of the mapping from name expressions to symbols.")
-      .def_prop_ro(
-          "ptx",
-          [](const PyObjectCode& self) -> nb::object {
-            const ObjectCode code = *self.code;
-            const auto ptx = without_gil([&] { return code.ptx(); });
-            return ptx.has_value() ? text_object(*ptx) : nb::none();
-          },
-          "The PTX as str: the code itself, or what a cubin carries; None if there is none.")
+         "The PTX as str: the code itself, or what a cubin carries; None if there is none.")
       .def_prop_ro(
           "images",
           [](const PyObjectCode& self) {
@@ -284,7 +325,8 @@ void bind_object_code(nb::module_& module) {
           nb::is_operator())
       .def("__hash__", [](const PyObjectCode& self) { return self.code->identity_hash() >> 1; })
       .def("__repr__", describe)
-      .def("__reduce__", reduced);
+      .def("_show_mapping", [](PyObjectCode& self, const nb::dict& mapping) { self.mapping = copy_of(mapping); })
+      .def("__reduce__", reduced, nb::lock_self());
 }
 
 }  // namespace cucore::python

@@ -115,7 +115,7 @@ void bind_linker(nb::module_& module) {
                  reinterpret_cast<std::uintptr_t>(without_gil([&] { return self.handle(); })));
            })
       .def("close", [](Linker& self) { without_gil([&] { self.close(); }); })
-      .def("__bool__", [](const Linker& self) { return static_cast<bool>(self); });
+      .def_prop_ro("is_closed", [](const Linker& self) { return !self; });
   module.def("_check_linker_options", [](nb::handle options) { validate(linker_options(options)); });
   module.def("_linker_flags", [](nb::handle options) {
     LinkerOptions wanted = linker_options(options);

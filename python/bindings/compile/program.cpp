@@ -41,33 +41,31 @@ nb::object compile(const Program& program, const std::string& target, const std:
   CompileReport report;
   ObjectCode code =
       without_gil([&] { return program.compile(CodeType(target), names, {.cache = cache, .report = &report}); });
-  return nb::make_tuple(nb::cast(new_object_code(std::move(code))), report_dict(report));
+  nb::object mapping = mapping_object(code, names);
+  return nb::make_tuple(nb::cast(new_object_code(std::move(code), std::move(mapping))), report_dict(report));
 }
 
 nb::object pch_status(const Program& program) {
   const auto status = program.pch_status();
   if (!status.has_value()) return nb::none();
-  switch (*status) {
-    case PchStatus::created:
-      return nb::str("created");
-    case PchStatus::not_attempted:
-      return nb::str("not_attempted");
-    case PchStatus::failed:
-      return nb::str("failed");
-  }
-  return nb::none();
+  const char* const word = *status == PchStatus::created         ? "created"
+                           : *status == PchStatus::not_attempted ? "not_attempted"
+                                                                 : "failed";
+  return from_package(Package::PCHStatusType)(word);
 }
 
 }  // namespace
 
 void bind_program(nb::module_& module) {
-  nb::class_<Program>(module, "_Program")
-      .def("__init__",
-           [](Program* self, nb::handle code, const std::string& code_type, nb::handle options) {
-             ProgramOptions wanted = program_options(options);
-             const std::string source = text_of(code, "code");
-             without_gil([&] { new (self) Program(source, SourceType(code_type), std::move(wanted)); });
-           })
+  auto cls = nb::class_<Program>(module, "_Program");
+  getter<Program, [](const Program& self) { return !self; }>(cls, "is_closed", nullptr);
+  getter<Program, pch_status>(cls, "pch_status", nullptr);
+  cls.def("__init__",
+          [](Program* self, nb::handle code, const std::string& code_type, nb::handle options) {
+            ProgramOptions wanted = program_options(options);
+            const std::string source = text_of(code, "code");
+            without_gil([&] { new (self) Program(source, SourceType(code_type), std::move(wanted)); });
+          })
       .def("compile", compile, nb::arg("target"), nb::arg("names"), nb::arg("cache").none())
       .def("cache_key",
            [](const Program& self, const std::string& target, const std::vector<std::string>& names) {
@@ -82,14 +80,12 @@ void bind_program(nb::module_& module) {
           },
           nb::arg("target"), nb::arg("bytes"), nb::arg("symbol_mapping").none())
       .def_prop_ro("backend", [](const Program& self) { return std::string(self.backend()); })
-      .def_prop_ro("pch_status", pch_status)
       .def_prop_ro("handle",
                    [](const Program& self) {
                      return reinterpret_cast<std::uintptr_t>(without_gil([&] { return self.handle(); }));
                    })
       .def("cancel", [](Program& self) { self.cancel(); })
-      .def("close", [](Program& self) { without_gil([&] { self.close(); }); })
-      .def("__bool__", [](const Program& self) { return static_cast<bool>(self); });
+      .def("close", [](Program& self) { without_gil([&] { self.close(); }); });
 
   module.def("_parse_diagnostics", [](nb::handle log) {
     nb::list messages;

@@ -13,6 +13,10 @@ void bind_context(nb::module_& module) {
                                    "Where a device's streams, events and memory belong. Device.context gives one.");
   forbid_construction<PyContext>(cls, "Context cannot be instantiated directly: use Device.context or Stream.context");
   bind_owner<PyContext>(cls);
+  getter<PyContext, [](const PyContext& self) { return self.value().is_green(); }>(
+      cls, "is_green", "Whether it was made from a part of a device's resources; False when closed.");
+  getter<PyContext, [](const PyContext& self) { return nb::cast(Context(self.share()).resources()); }>(
+      cls, "resources", "What the context was provisioned with: all of the device unless it is green.");
   cls.def_static(
          "from_handle",
          [](Unsigned handle) {
@@ -33,13 +37,6 @@ void bind_context(nb::module_& module) {
             return device_object(self.use([](const Context& context) { return context.device().ordinal(); }));
           },
           "The Device the context is on.")
-      .def_prop_ro(
-          "is_green", [](const PyContext& self) { return self.value().is_green(); },
-          "Whether it was made from a part of a device's resources; False when closed.")
-      .def_prop_ro(
-          "resources",
-          [](const PyContext& self) { return self.use([](const Context& context) { return context.resources(); }); },
-          "What the context was provisioned with: all of the device unless it is green.")
       .def(
           "current", [](nb::handle self) { return from_package(Package::CurrentScope)(self); },
           "`with context.current():` makes it current, and the one before again afterwards.")

@@ -7,6 +7,7 @@
 
 #include "cucore/driver.hpp"
 #include "python/bindings/memory/memory.hpp"
+#include "python/bindings/slots.hpp"
 // After Python.h, which it needs.
 #include <structmember.h>
 
@@ -140,6 +141,47 @@ PyObject* make_in_context(PyObject* self, PyObject* const* arguments, Py_ssize_t
   return PyObject_Vectorcall(in_python.ptr(), arguments, static_cast<std::size_t>(count), names);
 }
 
+// Device.context, from the same slot.
+PyObject* context_of_device(PyObject* self, void* /*closure*/) {
+  static PyObject* const context_type = nb::type<PyContext>().ptr();
+  const auto bound = bound_context(self);
+  if (bound.is_valid() && bound.type().is(context_type) && nb::inst_ptr<PyContext>(bound)->is_open()) {
+    return nb::borrow(bound).release().ptr();
+  }
+  return PyObject_CallMethod(self, "_bound_context", nullptr);  // or the reason why there is none
+}
+
+PyObject* default_stream_of_device(PyObject* /*self*/, void* /*closure*/) {
+  return answered([] { return default_stream(&Device::default_stream() == &Stream::per_thread_default()); });
+}
+
+// Equal by their ordinals, which are small ints.
+Slot ordinal_slot;
+Slot uuid_slot;
+
+PyObject* compare_devices(PyObject* self, PyObject* other, int operation) {
+  if ((operation != Py_EQ && operation != Py_NE) ||
+      PyObject_TypeCheck(other, reinterpret_cast<PyTypeObject*>(from_package(Package::Device).ptr())) == 0) {
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  if (self == other) return Py_NewRef(operation == Py_EQ ? Py_True : Py_False);
+  return answered([&] {
+    const nb::object mine = nb::borrow(ordinal_slot.get(self));
+    const nb::object others = nb::borrow(ordinal_slot.get(other));
+    return nb::steal(PyObject_RichCompare(mine.ptr(), others.ptr(), operation));
+  });
+}
+
+Py_hash_t hash_device(PyObject* self) {
+  const auto known = uuid_slot.get(self);
+  if (known.is_valid() && !known.is_none()) return PyObject_Hash(known.ptr());
+  PyObject* const uuid = PyObject_GetAttrString(self, "uuid");
+  if (uuid == nullptr) return -1;
+  const Py_hash_t hash = PyObject_Hash(uuid);
+  Py_DECREF(uuid);
+  return hash;
+}
+
 PyObject* create_event(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   return make_in_context<PyEvent>(self, arguments, count, names, "_create_event",
                                   [](const Context& in) { return in.create_event(); });
@@ -165,6 +207,12 @@ void set_device_class(nb::handle device) {
   type->tp_vectorcall = call_device;
   const nb::object slot = device.attr("_context");
   context_slot = reinterpret_cast<PyMemberDescrObject*>(slot.ptr())->d_member;
+  ordinal_slot = Slot(device, "_ordinal");
+  uuid_slot = Slot(device, "_uuid");
+  replace_property(device, "context", context_of_device, nullptr);
+  replace_property(device, "default_stream", default_stream_of_device, nullptr);
+  type->tp_richcompare = compare_devices;  // besides __eq__ and __hash__, which are found by name
+  type->tp_hash = hash_device;
   device.attr("create_event") = nb::steal(PyDescr_NewMethod(type, &create_event_method));
   device.attr("create_stream") = nb::steal(PyDescr_NewMethod(type, &create_stream_method));
 }
@@ -176,6 +224,8 @@ nb::object context_or_none(Context context) {
 
 }  // namespace
 
+bool devices_were_asked() noexcept { return devices_asked; }
+
 nb::object device_object(int ordinal) {
   auto device = nb::steal(PyObject_CallOneArg(from_package(Package::Device).ptr(), nb::int_(ordinal).ptr()));
   if (!device.is_valid()) throw nb::python_error();
@@ -186,9 +236,8 @@ int device_ordinal(nb::handle device) {
   if (PyObject_IsInstance(device.ptr(), from_package(Package::Device).ptr()) == 1) {
     return nb::cast<int>(device.attr("device_id"));
   }
-  const auto index = nb::steal(PyNumber_Index(device.ptr()));
+  const nb::object index = whole_number(device);
   if (!index.is_valid()) {
-    PyErr_Clear();
     throw nb::type_error(
         (std::string("a device must be a Device or an ordinal, not ") + Py_TYPE(device.ptr())->tp_name).c_str());
   }
@@ -211,6 +260,15 @@ void bind_device(nb::module_& module) {
     PyObject* const dict = PyThreadState_GetDict();
     if (dict != nullptr && PyDict_SetItem(dict, devices_key, devices.ptr()) < 0) throw nb::python_error();
     return nb::object(std::move(devices));
+  });
+  // All of them as a tuple, if this thread has had each of them; else None.
+  module.def("_known_devices", []() -> nb::object {
+    PyObject* const devices = devices_of_this_thread();
+    if (devices == nullptr) return nb::none();
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(devices); ++i) {
+      if (PyList_GET_ITEM(devices, i) == Py_None) return nb::none();
+    }
+    return nb::steal(PyList_AsTuple(devices));
   });
   module.def("_device_count", [] {
     const int count = without_gil([] { return Device::count(); });

@@ -42,6 +42,11 @@ nb::object open_ipc(nb::handle type, const nb::bytes& handle, bool blocking) {
   return new_object_of<PyEvent>(type, without_gil([&] { return Event::from_ipc_descriptor(bytes, blocking); }));
 }
 
+nb::object context_of_event(const PyEvent& self) {
+  Context context = self.value().context();
+  return context ? new_object<PyContext>(std::move(context)) : nb::none();
+}
+
 PyType_Slot event_slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_without_value)}, {0, nullptr}};
 
 }  // namespace
@@ -54,6 +59,13 @@ void bind_event(nb::module_& module) {
   forbid_construction<PyEvent>(cls,
                                "Event cannot be instantiated directly: use Device.create_event() or Stream.record()");
   bind_owner<PyEvent>(cls);
+  getter<PyEvent, [](const PyEvent& self) { return self.value().is_timing_enabled(); }>(
+      cls, "is_timing_enabled", "Whether it can be subtracted.");
+  getter<PyEvent, [](const PyEvent& self) { return self.value().is_blocking_sync(); }>(
+      cls, "is_blocking_sync", "Whether sync() blocks the thread instead of spinning.");
+  getter<PyEvent, [](const PyEvent& self) { return self.value().is_ipc_enabled(); }>(
+      cls, "is_ipc_enabled", "Whether other processes can open it.");
+  getter<PyEvent, context_of_event>(cls, "context", "Its Context; None for an event that other code made.");
   cls.def_static(
          "from_handle",
          [](Unsigned handle, nb::handle options) {
@@ -71,15 +83,6 @@ void bind_event(nb::module_& module) {
           "handle", [](const PyEvent& self) { return handle_object(Package::CUevent, self.value().handle()); },
           "The driver's handle (CUevent); 0 when closed.")
       .def_prop_ro(
-          "is_timing_enabled", [](const PyEvent& self) { return self.value().is_timing_enabled(); },
-          "Whether it can be subtracted.")
-      .def_prop_ro(
-          "is_blocking_sync", [](const PyEvent& self) { return self.value().is_blocking_sync(); },
-          "Whether sync() blocks the thread instead of spinning.")
-      .def_prop_ro(
-          "is_ipc_enabled", [](const PyEvent& self) { return self.value().is_ipc_enabled(); },
-          "Whether other processes can open it.")
-      .def_prop_ro(
           "is_done", [](const PyEvent& self) { return self.use([](const Event& event) { return event.is_done(); }); },
           "Whether the work before the last record has completed; True if it was never recorded.")
       .def_prop_ro(
@@ -89,13 +92,6 @@ void bind_event(nb::module_& module) {
             return device.has_value() ? device_object(device->ordinal()) : nb::none();
           },
           "Its Device; None for an event that other code made.")
-      .def_prop_ro(
-          "context",
-          [](const PyEvent& self) -> nb::object {
-            Context context = self.value().context();
-            return context ? nb::cast(new_context(std::move(context)), nb::rv_policy::take_ownership) : nb::none();
-          },
-          "Its Context; None for an event that other code made.")
       .def("sync", sync, nb::arg("timeout") = nb::none(),
            "Waits until the work before the last record has completed. With a `timeout` (seconds or a timedelta): for "
            "at most that long, then TimeoutError; Ctrl-C ends such a wait.")
@@ -136,10 +132,7 @@ void bind_event(nb::module_& module) {
       .def("__isub__", not_implemented)
       .def("close", &PyEvent::close,
            "Destroys the event, or gives it back to the EventPool it is from. Closing twice is allowed.")
-      .def("__repr__",
-           [](const PyEvent& self) {
-             return "<Event handle=" + hex(self.value().handle()) + (self.is_open() ? ">" : " closed>");
-           })
+      .def("__repr__", [](const PyEvent& self) { return "<Event handle=" + hex(self.value().handle()) + ">"; })
       .def("__reduce__", [](const PyEvent&) -> nb::object {
         throw nb::type_error(
             "an Event is driver state of this process and cannot be pickled; an IPC-enabled one travels through "

@@ -81,9 +81,9 @@ void sync(const PyStream& self, nb::handle timeout) {
 std::string describe(const PyStream& self) {
   std::string text = "<Stream handle=" + hex(self.value().handle());
   if (self.name.has_value()) text += " name='" + *self.name + "'";
-  if (!self.is_open()) return text + " closed>";
+  if (!self.is_open()) return text + " context=0x0>";
   // The default streams belong to whatever context is current; asking for it here would open the driver.
-  if (self.identity() <= 2) return text + " context=current>";
+  if (self.identity() <= 2 && !devices_were_asked()) return text + " context=current>";
   try {
     const std::uint64_t context = self.use([](const Stream& stream) { return address(stream.context().handle()); });
     return text + " context=" + hex(context) + ">";
@@ -91,6 +91,26 @@ std::string describe(const PyStream& self) {
     return text + ">";
   }
 }
+
+// What the core knows already is said at once; otherwise the driver is asked.
+bool is_nonblocking(const PyStream& self) {
+  if (const auto known = detail::known_nonblocking(self.value())) return *known;
+  return self.use([](const Stream& stream) { return stream.is_nonblocking(); });
+}
+
+int priority(const PyStream& self) {
+  if (const auto known = detail::known_priority(self.value())) return *known;
+  return self.use([](const Stream& stream) { return stream.priority(); });
+}
+
+Context core_context(const PyStream& self) {
+  if (Context known = detail::known_context(self.value())) return known;
+  return self.use([](const Stream& stream) { return stream.context(); });
+}
+
+nb::object context_of_stream(const PyStream& self) { return new_object<PyContext>(core_context(self)); }
+
+nb::object resources_of_stream(const PyStream& self) { return nb::cast(core_context(self).resources()); }
 
 // The garbage collector must see the foreign object that is kept alive, or a cycle through it would stay for ever. When
 // the core's stream is shared, this wrapper alone does not own the object's one reference, and must not show it.
@@ -129,6 +149,7 @@ PyObject* record_directly(PyObject* self, PyObject* event) {
 
 PyTypeObject* event_type = nullptr;  // set at import
 PyObject* legacy_default = nullptr;  // the same
+PyObject* per_thread_default = nullptr;
 
 // record() on the bare CPython API: programs call it around every piece of work.
 PyObject* record_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
@@ -250,6 +271,8 @@ Stream stream_from_protocol(nb::handle object) {
 
 nb::object legacy_default_stream() { return nb::borrow(legacy_default); }
 
+nb::object default_stream(bool per_thread) { return nb::borrow(per_thread ? per_thread_default : legacy_default); }
+
 void bind_stream(nb::module_& module) {
   auto cls = nb::class_<PyStream>(module, "Stream", nb::type_slots(stream_slots), nb::is_weak_referenceable(),
                                   nb::dynamic_attr(), nb::pooled(pooled_objects),
@@ -257,6 +280,13 @@ void bind_stream(nb::module_& module) {
   forbid_construction<PyStream>(
       cls, "Stream cannot be instantiated directly: use Device.create_stream() or Stream.from_handle()");
   bind_owner<PyStream>(cls);
+  getter<PyStream, is_nonblocking>(cls, "is_nonblocking",
+                                   "Whether it does not synchronize with the legacy default stream.");
+  getter<PyStream, priority>(cls, "priority", "Its priority; a lower number is more urgent.");
+  getter<PyStream, context_of_stream>(cls, "context", "The stream's Context; of the default streams, the current one.");
+  getter<PyStream, resources_of_stream>(
+      cls, "resources",
+      "What the stream's context was provisioned with: all of the device unless that is a green one.");
   cls.def_static(
          "from_handle",
          [](Unsigned handle) {
@@ -268,14 +298,6 @@ void bind_stream(nb::module_& module) {
           "handle", [](const PyStream& self) { return handle_object(Package::CUstream, self.value().handle()); },
           "The driver's handle (CUstream); 0 when closed.")
       .def_prop_ro(
-          "is_nonblocking",
-          [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.is_nonblocking(); }); },
-          "Whether it does not synchronize with the legacy default stream.")
-      .def_prop_ro(
-          "priority",
-          [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.priority(); }); },
-          "Its priority; a lower number is more urgent.")
-      .def_prop_ro(
           "is_done",
           [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.is_done(); }); },
           "Whether everything submitted so far has completed.")
@@ -285,17 +307,6 @@ void bind_stream(nb::module_& module) {
             return device_object(self.use([](const Stream& stream) { return stream.device().ordinal(); }));
           },
           "The Device of the calling thread that the stream is on.")
-      .def_prop_ro(
-          "context",
-          [](const PyStream& self) {
-            return nb::cast(new_context(self.use([](const Stream& stream) { return stream.context(); })),
-                            nb::rv_policy::take_ownership);
-          },
-          "The stream's Context; of the default streams, the current one.")
-      .def_prop_ro(
-          "resources",
-          [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.resources(); }); },
-          "What the stream's context was provisioned with: all of the device unless that is a green one.")
       .def("sync", sync, nb::arg("timeout") = nb::none(),
            "Waits until everything submitted so far has completed. With a `timeout` (seconds or a timedelta): for at "
            "most that long, then TimeoutError; Ctrl-C ends such a wait.")
@@ -345,8 +356,10 @@ void bind_stream(nb::module_& module) {
       nb::cast(new PyStream(Stream::legacy_default().share(), true), nb::rv_policy::take_ownership);
   module.attr("LEGACY_DEFAULT_STREAM") = legacy;
   legacy_default = nb::object(legacy).release().ptr();
-  module.attr("PER_THREAD_DEFAULT_STREAM") =
+  nb::object per_thread =
       nb::cast(new PyStream(Stream::per_thread_default().share(), true), nb::rv_policy::take_ownership);
+  module.attr("PER_THREAD_DEFAULT_STREAM") = per_thread;
+  per_thread_default = per_thread.release().ptr();
 }
 
 }  // namespace cucore::python

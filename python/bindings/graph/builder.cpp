@@ -276,7 +276,6 @@ void bind_graph_builder(nb::module_& module) {
           "Whether it captures now; the driver is asked.")
       .def_prop_ro(
           "is_closed", [](const PyGraphBuilder& self) { return self.is_closed; }, "Whether it has been closed.")
-      .def("__bool__", [](const PyGraphBuilder& self) { return !self.is_closed; })
       .def("begin_building", begin_building, nb::arg("mode").none() = "relaxed",
            "Begins the capture, and returns this builder. Calls that could disturb it are refused in the whole process "
            "('global'), in this thread ('thread_local') or nowhere ('relaxed').")

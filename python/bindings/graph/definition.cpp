@@ -142,15 +142,16 @@ void bind_graph_definition(nb::module_& module) {
                                                          "a Graph and launched as one. Iterates over its nodes "
                                                          "in an order in which they could run.");
   bind_owner<PyGraphDefinition>(cls);
+  getter<PyGraphDefinition, [](const PyGraphDefinition& self) { return self.value().handle() != nullptr; }>(
+      cls, "is_valid", "Whether the graph is there: neither closed nor gone with the node that owned it.");
+  cls.def("__bool__",
+          [](const PyGraphDefinition&) { return true; });  // one without nodes, too, which has a length of 0
   cls.def("__init__",
           [](PyGraphDefinition* self) { new (self) PyGraphDefinition(without_gil([] { return GraphDefinition(); })); })
       .def_prop_ro(
           "handle",
           [](const PyGraphDefinition& self) { return handle_object(Package::CUgraph, self.value().handle()); },
           "The driver's handle (CUgraph); 0 when closed, or when the node that owned the graph was destroyed.")
-      .def_prop_ro(
-          "is_valid", [](const PyGraphDefinition& self) { return self.value().handle() != nullptr; },
-          "Whether the graph is there: neither closed nor gone with the node that owned it.")
       .def(
           "empty",
           [](const PyGraphDefinition& self) {

@@ -7,6 +7,7 @@
 // graphs would notice.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -56,12 +57,22 @@ struct PyGraphDefinition : PyGraphPoint, Wrapper<GraphView> {
 
 struct PyGraphNode : PyGraphPoint {
   explicit PyGraphNode(GraphNode wrapped) : node(std::move(wrapped)) {}
+  ~PyGraphNode() override;
   void at(const std::function<void(const GraphPoint&)>& call) const override {
     without_gil([&] { call(*node); });
   }
   std::uint64_t identity() const noexcept { return address(node->identity()); }
+  bool equals(const PyGraphNode& other) const noexcept { return *node == *other.node; }
 
   Owned<GraphNode> node;
+
+  /// What its properties gave, until the next update: to read a node, its graph is locked.
+  struct Known {
+    std::array<nb::object, 6> values;
+    unsigned version = 0;  ///< how many updates there have been
+    [[no_unique_address]] Exclusion exclusion;
+  };
+  mutable Known known;
 };
 
 struct PyGraphCondition {

@@ -1,5 +1,6 @@
 // GraphNode: identity, edges and the end of a node.
 #include <algorithm>
+#include <unordered_map>
 
 #include "python/bindings/graph/graph.hpp"
 
@@ -7,8 +8,64 @@ namespace cucore::python {
 namespace {
 
 // Weak references to the objects of nodes, by the core's identity: an object keeps its node's state, so that no other
-// node has that identity meanwhile. Made at import and never given back.
-PyObject* known_nodes = nullptr;
+// node has that identity meanwhile, and takes its entry with it (~PyGraphNode). Never given back.
+struct KnownNodes {
+  std::unordered_map<const void*, PyObject*> references;
+  [[no_unique_address]] Exclusion exclusion;
+
+  // The object; invalid if there is none, or it is on its way out.
+  nb::object find(const void* identity) {
+    const std::lock_guard lock(exclusion);
+    const auto found = references.find(identity);
+    return found == references.end() ? nb::object() : alive(found->second);
+  }
+
+  // Enters the object, unless another thread has entered one: then that.
+  nb::object enter(const void* identity, nb::object made) {
+    auto reference = nb::steal(PyWeakref_NewRef(made.ptr(), nullptr));
+    if (!reference.is_valid()) throw nb::python_error();
+    const std::lock_guard lock(exclusion);
+    const auto [place, fresh] = references.try_emplace(identity, nullptr);
+    if (!fresh) {
+      if (nb::object other = alive(place->second); other.is_valid()) return other;
+      Py_DECREF(place->second);
+    }
+    place->second = reference.release().ptr();
+    return made;
+  }
+
+  void leave(const void* identity) noexcept {
+    PyObject* reference = nullptr;
+    nb::object other;  // dropped without the lock
+    {
+      const std::lock_guard lock(exclusion);
+      const auto found = references.find(identity);
+      if (found == references.end()) return;
+      other = alive(found->second);
+      if (other.is_valid()) return;  // entered meanwhile
+      reference = found->second;
+      references.erase(found);
+    }
+    Py_DECREF(reference);
+  }
+
+ private:
+  static nb::object alive(PyObject* reference) noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject* object = nullptr;
+    if (PyWeakref_GetRef(reference, &object) < 0) PyErr_Clear();
+    return nb::steal(object);
+#else
+    PyObject* const object = PyWeakref_GetObject(reference);
+    return object == Py_None ? nb::object() : nb::borrow(object);
+#endif
+  }
+};
+
+KnownNodes& known_nodes() {
+  static auto* const nodes = new KnownNodes;
+  return *nodes;
+}
 
 nb::list neighbours(const PyGraphNode& self, std::vector<GraphNode> (GraphNode::*read)() const) {
   return node_list(without_gil([&] { return ((*self.node).*read)(); }));
@@ -42,12 +99,12 @@ void assign(nb::handle self, bool incoming, nb::handle nodes) {
 }  // namespace
 
 nb::object node_object(GraphNode node) {
-  const nb::int_ key(address(node.identity()));
-  nb::object known = nb::handle(known_nodes).attr("get")(key);
-  if (!known.is_none()) return known;
-  // The first to enter one wins; all objects of nodes are alike to C++.
-  return nb::handle(known_nodes).attr("setdefault")(key, new_node_object(std::move(node)));
+  const void* const identity = node.identity();
+  nb::object known = known_nodes().find(identity);
+  return known.is_valid() ? known : known_nodes().enter(identity, new_node_object(std::move(node)));
 }
+
+PyGraphNode::~PyGraphNode() { known_nodes().leave(node->identity()); }
 
 nb::list node_list(std::vector<GraphNode> nodes) {
   nb::list objects;
@@ -68,33 +125,30 @@ std::vector<GraphNode> required_nodes(nb::handle nodes) {
 }
 
 void bind_graph_node(nb::module_& module) {
-  known_nodes = nb::module_::import_("weakref").attr("WeakValueDictionary")().release().ptr();
   auto cls = nb::class_<PyGraphNode, PyGraphPoint>(
       module, "GraphNode", nb::is_weak_referenceable(),
       "An operation in a graph. Methods that add nodes add ones that depend on this one.");
   forbid_construction<PyGraphNode>(
       cls, "a node cannot be instantiated directly: use the methods of GraphDefinition and GraphNode");
+  getter<PyGraphNode, [](const PyGraphNode& self) { return self.node->is_valid(); }>(
+      cls, "is_valid", "False once it was destroyed, by itself or with a node above it.");
+  getter<PyGraphNode, [](const PyGraphNode& self) { return definition_object(self.node->graph()); }>(
+      cls, "graph", "The GraphDefinition it is, or was, in.");
+  bind_identity<PyGraphNode>(cls);
   cls.def_prop_ro(
          "type",
          [](const PyGraphNode& self) -> nb::object {
-           if (!without_gil([&] { return self.node->is_valid(); })) return nb::none();
+           if (!self.node->is_valid()) return nb::none();
            return from_package(Package::CUgraphNodeType)(static_cast<int>(self.node->type()));
          },
          "What it does, as the driver's CUgraphNodeType; None once it is destroyed.")
       .def_prop_ro(
-          "graph",
-          [](const PyGraphNode& self) { return definition_object(without_gil([&] { return self.node->graph(); })); },
-          "The GraphDefinition it is, or was, in.")
-      .def_prop_ro(
           "handle",
           [](const PyGraphNode& self) -> nb::object {
-            const GraphNodeHandle handle = without_gil([&] { return self.node->handle(); });
+            const GraphNodeHandle handle = self.node->handle();
             return handle == nullptr ? nb::none() : handle_object(Package::CUgraphNode, handle);
           },
           "The driver's handle (CUgraphNode); None once it is destroyed.")
-      .def_prop_ro(
-          "is_valid", [](const PyGraphNode& self) { return without_gil([&] { return self.node->is_valid(); }); },
-          "False once it was destroyed, by itself or with a node above it.")
       .def(
           "destroy", [](const PyGraphNode& self) { without_gil([&] { self.node->destroy(); }); },
           "Removes the node and its edges. Twice is allowed.")
@@ -110,13 +164,9 @@ void bind_graph_node(nb::module_& module) {
       .def("_pred", [](const PyGraphNode& self) { return neighbours(self, &GraphNode::pred); })
       .def("_succ", [](const PyGraphNode& self) { return neighbours(self, &GraphNode::succ); })
       .def("_change_edges", change_edges)
-      .def(
-          "__eq__", [](const PyGraphNode& self, const PyGraphNode& other) { return *self.node == *other.node; },
-          nb::is_operator())
-      .def("__hash__", [](const PyGraphNode& self) { return static_cast<Py_hash_t>(self.identity() >> 4); })
       .def("__repr__",
            [](nb::handle self) {
-             const GraphNodeHandle handle = without_gil([&] { return self_as<PyGraphNode>(self).node->handle(); });
+             const GraphNodeHandle handle = self_as<PyGraphNode>(self).node->handle();
              return std::string("<") + nb::str(self.type().attr("__name__")).c_str() + " handle=" + hex(handle) +
                     nb::cast<std::string>(self.attr("_details")()) + ">";
            })

@@ -38,7 +38,7 @@ void bind_event_node(nb::module_& module, const char* name, const char* doc) {
           "update",
           [](const PyGraphNode& self, nb::handle event) {
             const Event mark = required_event(event);
-            use<Node>(self, [&](const Node& node) { node.update(mark); });
+            change<Node>(self, [&](const Node& node) { node.update(mark); });
           },
           nb::arg("event").none(), "Another event, for graphs instantiated from now on.")
       .def("_details", [](const PyGraphNode& self) {
@@ -59,7 +59,7 @@ void bind_child_node(nb::module_& module) {
           "update",
           [](const PyGraphNode& self, nb::handle child) {
             const GraphView graph = required_definition(child, "child").share();
-            use<ChildGraphNode>(self, [&](const ChildGraphNode& node) { node.update(graph); });
+            change<ChildGraphNode>(self, [&](const ChildGraphNode& node) { node.update(graph); });
           },
           nb::arg("child").none(), "Puts a clone of another definition in its place; views of the old one end.")
       .def("_details", [](const PyGraphNode& self) {
@@ -95,7 +95,7 @@ void bind_callback_node(nb::module_& module) {
           "update",
           [](const PyGraphNode& self, nb::handle function, nb::handle user_data) {
             CallbackArguments given = callback_arguments(function, user_data);
-            use<HostCallbackNode>(self, [&](const HostCallbackNode& node) {
+            change<HostCallbackNode>(self, [&](const HostCallbackNode& node) {
               if (given.function) return node.update(std::move(given.function));
               node.update(given.c_function, given.user_data, std::move(given.owner));
             });

@@ -19,6 +19,44 @@ decltype(auto) use(const PyGraphNode& self, Call&& call) {
   return without_gil([&] { return call(Node(*self.node)); });
 }
 
+/// The same for a change, after which no property is known.
+template <class Node, class Call>
+void change(const PyGraphNode& self, Call&& call) {
+  use<Node>(self, std::forward<Call>(call));
+  std::array<nb::object, 6> forgotten;  // dropped without the lock
+  const std::lock_guard lock(self.known.exclusion);
+  self.known.values.swap(forgotten);
+  ++self.known.version;
+}
+
+/// What `ask` gives, once for each update.
+template <std::size_t Place, class Ask>
+nb::object known_or(const PyGraphNode& self, Ask&& ask) {
+  PyGraphNode::Known& known = self.known;
+  unsigned version = 0;
+  {
+    const std::lock_guard lock(known.exclusion);
+    if (known.values[Place].is_valid()) return known.values[Place];
+    version = known.version;
+  }
+  nb::object value = ask();
+  const std::lock_guard lock(known.exclusion);
+  if (known.version == version) known.values[Place] = value;
+  return value;
+}
+
+template <class Node, std::size_t Place, auto Read>
+nb::object known_value(const PyGraphNode& self) {
+  return known_or<Place>(self, [&] { return python_value(use<Node>(self, Read)); });
+}
+
+/// A property of a class of nodes, which is read once for each update: `Read` is a function of the core's Node, called
+/// without the GIL. Each of a class has a `Place` of its own.
+template <class Node, std::size_t Place, auto Read, class Class>
+void node_value(Class& cls, const char* name, const char* doc) {
+  getter<PyGraphNode, known_value<Node, Place, Read>>(cls, name, doc);
+}
+
 template <class Object, class Base = PyGraphNode>
 nb::class_<Object, Base> node_class(nb::module_& module, const char* name, const char* doc) {
   nb::class_<Object, Base> cls(module, name, nb::is_weak_referenceable(), doc);

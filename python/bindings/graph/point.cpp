@@ -82,6 +82,9 @@ nb::object callback(const PyGraphPoint& self, nb::handle function, nb::handle us
 
 nb::object join(const PyGraphPoint& self, const nb::args& others) {
   std::vector<GraphNode> nodes;
+  for (const nb::handle other : others) {
+    if (other.is_none()) raise(from_package(Package::RuntimeTypeError), "what is joined must be nodes, not None");
+  }
   for (const GraphNode& node : required_nodes(others)) {
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
   }

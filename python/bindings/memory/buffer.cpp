@@ -194,6 +194,18 @@ bool is_host_accessible(const PyBuffer& self) {
   return answer(self, self.answers.host_accessible, "is_host_accessible", &Buffer::is_host_accessible);
 }
 
+// A resource of the core's says it once; one that is written in Python is asked each time.
+nb::object device_id_of(const PyBuffer& self) {
+  if (self.answers.device_id && self.is_open()) return nb::int_(*self.answers.device_id);
+  const nb::object resource = self.resource_object();
+  if (!resource.is_none() && !nb::isinstance<PyLegacyPinnedMemoryResource>(resource)) {
+    nb::object number = resource.attr("device_id");
+    if (nb::isinstance<PyPoolMemoryResource>(resource)) self.answers.device_id = nb::cast<int>(number);
+    return number;
+  }
+  return nb::int_(self.use([](const Buffer& buffer) { return buffer.device_id(); }));
+}
+
 bool is_managed_memory(const PyBuffer& self) {
   return answer(self, self.answers.managed, [&](const nb::object& resource) {
     return (!resource.is_none() && truth_of(resource.attr("is_managed"))) ||
@@ -247,6 +259,17 @@ void bind_buffer(nb::module_& module) {
       cls,
       "Buffer cannot be instantiated directly: use Device.allocate(), MemoryResource.allocate() or "
       "Buffer.from_handle()");
+  getter<PyBuffer, [](const PyBuffer& self) { return self.value().handle(); }>(cls, "handle",
+                                                                               "The address; 0 when closed.");
+  getter<PyBuffer, [](const PyBuffer& self) { return self.value().size(); }>(cls, "size", "Bytes; 0 when closed.");
+  getter<PyBuffer, device_id_of>(cls, "device_id", "The device whose memory it is, or -1.");
+  getter<PyBuffer, is_device_accessible>(cls, "is_device_accessible", "Whether devices can access it.");
+  getter<PyBuffer, is_host_accessible>(cls, "is_host_accessible", "Whether the host can access it.");
+  getter<PyBuffer, is_managed_memory>(cls, "is_managed", "Whether it is managed memory.");
+  getter<PyBuffer, [](const PyBuffer& self) { return self.value().is_mapped(); }>(
+      cls, "is_mapped", "Whether another process allocated it.");
+  getter<PyBuffer, [](const PyBuffer& self) { return !self.is_open(); }>(cls, "is_closed",
+                                                                         "Whether it has been closed.");
   cls.def_static(
          "from_handle",
          [](nb::handle ptr, Unsigned size, nb::handle mr, nb::handle owner, nb::handle stream) {
@@ -256,10 +279,6 @@ void bind_buffer(nb::module_& module) {
          nb::kw_only(), nb::arg("stream") = nb::none(),
          "Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the "
          "order of `stream`; `owner` is only kept alive.")
-      .def_prop_ro(
-          "handle", [](const PyBuffer& self) { return self.value().handle(); }, "The address; 0 when closed.")
-      .def_prop_ro(
-          "size", [](const PyBuffer& self) { return self.value().size(); }, "Bytes; 0 when closed.")
       .def_prop_ro(
           "memory_resource", [](const PyBuffer& self) { return self.resource_object(); },
           "What takes the memory back, or None.")
@@ -272,25 +291,8 @@ void bind_buffer(nb::module_& module) {
           },
           "What is kept alive, or None.")
       .def_prop_ro(
-          "device_id",
-          [](const PyBuffer& self) -> nb::object {
-            const nb::object resource = self.resource_object();
-            if (!resource.is_none()) return nb::borrow(resource.attr("device_id"));
-            return nb::int_(self.use([](const Buffer& buffer) { return buffer.device_id(); }));
-          },
-          "The device whose memory it is, or -1.")
-      .def_prop_ro("is_device_accessible", is_device_accessible, "Whether devices can access it.")
-      .def_prop_ro("is_host_accessible", is_host_accessible, "Whether the host can access it.")
-      .def_prop_ro("is_managed", is_managed_memory, "Whether it is managed memory.")
-      .def_prop_ro(
-          "is_mapped", [](const PyBuffer& self) { return self.value().is_mapped(); },
-          "Whether another process allocated it.")
-      .def_prop_ro(
           "ipc_descriptor", [](nb::handle self) { return from_package(Package::buffer_descriptor)(self); },
           "What other processes open it with, together with its pool: an IPCBufferDescriptor.")
-      .def_prop_ro(
-          "is_closed", [](const PyBuffer& self) { return !self.is_open(); }, "Whether it has been closed.")
-      .def("__bool__", [](const PyBuffer& self) { return self.is_open(); })
       .def("copy_to", copy_to, nb::arg("dst") = nb::none(), nb::kw_only(), nb::arg("stream").none(),
            nb::arg("options") = nb::none(),
            "Copies all of it to `dst` (without one: to a new buffer of the same resource) and returns that.")

@@ -5,19 +5,20 @@
 #include "python/bindings/memory/memory.hpp"
 
 namespace cucore::python {
-namespace {
 
-using dlpack::raise_buffer_error;
-
-DLDevice dlpack_device(nb::handle self) {
+DLDevice dlpack::device_of_buffer(nb::handle self) {
   const PyBuffer& buffer = self_as<PyBuffer>(self);
   const bool device = is_device_accessible(buffer);
   const bool host = is_host_accessible(buffer);
   if (device && host) return {is_managed_memory(buffer) ? kDLCUDAManaged : kDLCUDAHost, 0};
-  if (device) return {kDLCUDA, nb::cast<int>(self.attr("device_id"))};
+  if (device) return {kDLCUDA, nb::cast<int>(device_id_of(buffer))};
   if (host) return {kDLCPU, 0};
   raise_buffer_error("the buffer's memory is accessible neither from the host nor from a device");
 }
+
+namespace {
+
+using dlpack::raise_buffer_error;
 
 // One export: the managed tensor together with what it points to.
 template <class Managed>
@@ -51,7 +52,7 @@ nb::object capsule_of(nb::handle self) {
   exported->buffer = self.inc_ref().ptr();
   try {
     exported->managed.dl_tensor = {.data = reinterpret_cast<void*>(exported->memory.handle()),
-                                   .device = dlpack_device(self),
+                                   .device = dlpack::device_of_buffer(self),
                                    .ndim = 1,
                                    .dtype = {.code = 0, .bits = 8, .lanes = 1},
                                    .shape = &exported->shape,
@@ -69,7 +70,7 @@ nb::object export_dlpack(nb::handle self, nb::handle stream, nb::handle max_vers
                          nb::handle copy) {
   dlpack::check_request(stream, device, copy);
   if (!device.is_none()) {
-    const DLDevice own = dlpack_device(self);
+    const DLDevice own = dlpack::device_of_buffer(self);
     if (!device.equal(nb::make_tuple(static_cast<int>(own.device_type), own.device_id))) {
       raise_buffer_error("exporting to another device (dl_device) is not supported");
     }
@@ -136,7 +137,7 @@ void bind_buffer_exports(nb::class_<PyBuffer>& cls) {
       .def_prop_ro("__cuda_array_interface__", cuda_array_interface,
                    "Version 3: its bytes in one dimension, with no stream: the caller orders.")
       .def("__dlpack_device__", [](nb::handle self) {
-        const DLDevice device = dlpack_device(self);
+        const DLDevice device = dlpack::device_of_buffer(self);
         return nb::make_tuple(static_cast<int>(device.device_type), device.device_id);
       });
 }

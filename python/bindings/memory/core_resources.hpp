@@ -29,19 +29,29 @@ void deallocate(nb::handle self, nb::handle address, Unsigned size, nb::handle s
   required_stream(stream).use([&](const Stream& on) { kept->deallocate(pointer, size, on); });
 }
 
+template <class T>
+bool is_device_accessible(const T& self) {
+  return self.resource->is_device_accessible();
+}
+template <class T>
+bool is_host_accessible(const T& self) {
+  return self.resource->is_host_accessible();
+}
+template <class T>
+bool is_managed(const T& self) {
+  return self.resource->is_managed();
+}
+template <class T>
+int device_id(const T& self) {
+  return self.resource->device_id();
+}
+
 template <class T, class Class>
 void bind_core_resource(Class& cls) {
-  cls.def_prop_ro(
-         "is_device_accessible", [](const T& self) { return self.resource->is_device_accessible(); },
-         "Whether devices can access its memory.")
-      .def_prop_ro(
-          "is_host_accessible", [](const T& self) { return self.resource->is_host_accessible(); },
-          "Whether the host can access its memory.")
-      .def_prop_ro(
-          "is_managed", [](const T& self) { return self.resource->is_managed(); }, "Whether its memory is managed.")
-      .def_prop_ro(
-          "device_id", [](const T& self) { return self.resource->device_id(); },
-          "The device whose memory it is, or -1.");
+  getter<T, is_device_accessible<T>>(cls, "is_device_accessible", "Whether devices can access its memory.");
+  getter<T, is_host_accessible<T>>(cls, "is_host_accessible", "Whether the host can access its memory.");
+  getter<T, is_managed<T>>(cls, "is_managed", "Whether its memory is managed.");
+  getter<T, device_id<T>>(cls, "device_id", "The device whose memory it is, or -1.");
 }
 
 // The stream argument of resources that work at once: optional.

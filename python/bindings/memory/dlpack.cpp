@@ -6,8 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "cucore/strided_layout.hpp"
-
 namespace cucore::python {
 namespace dlpack {
 
@@ -144,25 +142,14 @@ nb::object export_tensor(nb::handle owner, std::uint64_t address, const StridedL
 
 }  // namespace
 
+dlpack::Taken dlpack::take(nb::handle capsule) {
+  nb::object tensor = nb::cast(TakenTensor(capsule));
+  const auto& taken = *nb::inst_ptr<TakenTensor>(tensor);
+  return {std::move(tensor), taken.tensor(), layout_of(taken), taken.readonly()};
+}
+
 void bind_dlpack(nb::module_& module) {
-  nb::class_<TakenTensor>(module, "_DLPackTensor", "A DLPack tensor; its producer gets it back when this goes.")
-      .def(nb::init<nb::handle>(), nb::arg("capsule"))
-      .def_prop_ro("address",
-                   [](const TakenTensor& self) {
-                     return reinterpret_cast<std::uintptr_t>(self.tensor().data) + self.tensor().byte_offset;
-                   })
-      .def_prop_ro("device",
-                   [](const TakenTensor& self) {
-                     return nb::make_tuple(static_cast<int>(self.tensor().device.device_type),
-                                           self.tensor().device.device_id);
-                   })
-      .def_prop_ro("dtype",
-                   [](const TakenTensor& self) {
-                     const DLDataType type = self.tensor().dtype;
-                     return nb::make_tuple(int{type.code}, int{type.bits}, int{type.lanes});
-                   })
-      .def_prop_ro("layout", layout_of)
-      .def_prop_ro("readonly", &TakenTensor::readonly);
+  nb::class_<TakenTensor>(module, "_DLPackTensor", "A DLPack tensor; its producer gets it back when this goes.");
   module.def("_check_dlpack_request", dlpack::check_request, nb::arg("stream").none(), nb::arg("dl_device").none(),
              nb::arg("copy").none(), "Raises what __dlpack__() raises for arguments like these.");
   module.def("_export_dlpack", export_tensor, nb::arg("owner"), nb::arg("address"), nb::arg("layout"),

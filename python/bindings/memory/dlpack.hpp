@@ -3,6 +3,7 @@
 
 #include <dlpack/dlpack.h>
 
+#include "cucore/strided_layout.hpp"
 #include "python/bindings/python.hpp"
 
 namespace cucore::python::dlpack {
@@ -34,6 +35,18 @@ nb::object make_capsule(Managed* managed) {
   if (!capsule.is_valid()) throw nb::python_error();
   return capsule;
 }
+
+/// A tensor of another library, out of its capsule: the object that gives it back when it goes, and what it says.
+struct Taken {
+  nb::object tensor;
+  const DLTensor& described;
+  StridedLayout layout;
+  bool readonly;
+};
+Taken take(nb::handle capsule);
+
+/// Where a Buffer's memory is. Throws BufferError.
+DLDevice device_of_buffer(nb::handle buffer);
 
 /// Whether the consumer takes versioned capsules. Raises TypeError or BufferError for what is no version.
 bool wants_version_1(nb::handle max_version);

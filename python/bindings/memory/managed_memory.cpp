@@ -22,7 +22,7 @@ void make_resource(PyManagedMemoryResource* self, nb::handle options) {
   const ManagedMemoryResourceOptions wanted{
       .preferred_location = memory_location(from_package(Package::preferred_location)(accepted)),
       .pooled = truth_of(accepted.attr("pooled")),
-      .release_threshold = keep.is_none() ? UINT64_MAX : unsigned_number(keep, "release_threshold")};
+      .release_threshold = keep.is_none() ? 0 : unsigned_number(keep, "release_threshold")};
   new (self) PyManagedMemoryResource{{{without_gil([&] { return ManagedMemoryResource::create(wanted); })}}};
 }
 

@@ -24,7 +24,7 @@ bool wants_ipc(const nb::object& options) {
 
 std::uint64_t keep_bytes(const nb::object& options) {
   const nb::object wanted = options.attr("release_threshold");
-  return wanted.is_none() ? UINT64_MAX : unsigned_number(wanted, "release_threshold");
+  return wanted.is_none() ? 0 : unsigned_number(wanted, "release_threshold");
 }
 
 // The pool's state, asked for at each access.
@@ -107,10 +107,41 @@ void bind_base(nb::module_& module) {
       .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); });
 }
 
+nb::object attributes_of(PyPoolMemoryResource& self) {
+  {
+    const std::lock_guard lock(self.exclusion);
+    if (self.attributes.is_valid()) return self.attributes;
+  }
+  PoolAttributesReader reader = self.pool().attributes_reader();
+  nb::object made = nb::cast(new PyPoolAttributes{Owned(std::move(reader))}, nb::rv_policy::take_ownership);
+  const std::lock_guard lock(self.exclusion);
+  if (!self.attributes.is_valid()) self.attributes = std::move(made);
+  return self.attributes;
+}
+
+template <class Class>
+void bind_pool_state(Class& cls) {
+  getter<PyPoolMemoryResource, [](const PyPoolMemoryResource& self) { return self.pool().is_handle_owned(); }>(
+      cls, "is_handle_owned", "False for the driver's own current pool.");
+  getter<PyPoolMemoryResource, [](const PyPoolMemoryResource& self) {
+    return !self.pool().is_closed() && self.pool().is_ipc_enabled();
+  }>(cls, "is_ipc_enabled", "Whether other processes can import the pool, or it is imported itself.");
+  getter<PyPoolMemoryResource,
+         [](const PyPoolMemoryResource& self) { return !self.pool().is_closed() && self.pool().is_mapped(); }>(
+      cls, "is_mapped",
+      "Whether it is imported from another process, which alone allocates from it; False when closed.");
+  getter<PyPoolMemoryResource, [](const PyPoolMemoryResource& self) { return self.pool().is_closed(); }>(
+      cls, "is_closed", "Whether it has been closed.");
+  getter<PyPoolMemoryResource, attributes_of>(
+      cls, "attributes",
+      "State of the pool, asked for at each access; what was taken before close() goes on answering.");
+}
+
 void bind_pools(nb::module_& module) {
   auto pool = nb::class_<PyPoolMemoryResource, PyMemoryResource>(module, "_PoolMemoryResource",
                                                                  nb::is_weak_referenceable(), nb::dynamic_attr());
   bind_core_resource<PyPoolMemoryResource>(pool);
+  bind_pool_state(pool);
   pool.def("allocate", allocate<PyPoolMemoryResource>, nb::arg("size"), nb::kw_only(), nb::arg("stream").none(),
            "Memory from the pool, usable in the order of `stream`, and freed in its order.")
       .def("deallocate", deallocate<PyPoolMemoryResource>, nb::arg("ptr").none(), nb::arg("size"), nb::kw_only(),
@@ -120,17 +151,6 @@ void bind_pools(nb::module_& module) {
           [](const PyPoolMemoryResource& self) { return handle_object(Package::CUmemoryPool, self.pool().handle()); },
           "The driver's handle (CUmemoryPool); 0 when closed.")
       .def_prop_ro(
-          "is_handle_owned", [](const PyPoolMemoryResource& self) { return self.pool().is_handle_owned(); },
-          "False for the driver's own current pool.")
-      .def_prop_ro(
-          "is_ipc_enabled",
-          [](const PyPoolMemoryResource& self) { return !self.pool().is_closed() && self.pool().is_ipc_enabled(); },
-          "Whether other processes can import the pool, or it is imported itself.")
-      .def_prop_ro(
-          "is_mapped",
-          [](const PyPoolMemoryResource& self) { return !self.pool().is_closed() && self.pool().is_mapped(); },
-          "Whether it is imported from another process, which alone allocates from it; False when closed.")
-      .def_prop_ro(
           "uuid",
           [](nb::handle self) -> nb::object {
             const PoolMemoryResource& pool = nb::cast<const PyPoolMemoryResource&>(self).pool();
@@ -138,28 +158,10 @@ void bind_pools(nb::module_& module) {
             return from_package(Package::pool_uuid)(self);
           },
           "The name of a pool that processes share, a uuid.UUID; None for others.")
-      .def_prop_ro(
-          "attributes",
-          [](PyPoolMemoryResource& self) {
-            {
-              const std::lock_guard lock(self.exclusion);
-              if (self.attributes.is_valid()) return self.attributes;
-            }
-            PoolAttributesReader reader = self.pool().attributes_reader();
-            nb::object made = nb::cast(new PyPoolAttributes{Owned(std::move(reader))}, nb::rv_policy::take_ownership);
-            const std::lock_guard lock(self.exclusion);
-            if (!self.attributes.is_valid()) self.attributes = std::move(made);
-            return self.attributes;
-          },
-          "State of the pool, asked for at each access; what was taken before close() goes on answering.")
       .def(
           "trim_to",
           [](const PyPoolMemoryResource& self, Unsigned bytes) { without_gil([&] { self.pool().trim_to(bytes); }); },
           nb::arg("min_bytes_to_keep"), "Returns idle memory above that to the operating system.")
-      .def("__bool__", [](const PyPoolMemoryResource& self) { return !self.pool().is_closed(); })
-      .def_prop_ro(
-          "is_closed", [](const PyPoolMemoryResource& self) { return self.pool().is_closed(); },
-          "Whether it has been closed.")
       .def(
           "close",
           [](PyPoolMemoryResource& self) {
@@ -263,6 +265,13 @@ void bind_memory(nb::module_& module) {
       "Page-locked host memory, allocated and freed at once.");
   bind_at_once<PyLegacyPinnedMemoryResource>(pinned);
   pinned
+      .def_prop_ro(
+          "device_id",
+          [](const PyLegacyPinnedMemoryResource&) -> int {
+            throw std::runtime_error(
+                "a LegacyPinnedMemoryResource is of no device; the device_id of its buffers is -1");
+          },
+          "RuntimeError: it is of no device.")
       .def("__init__",
            [](PyLegacyPinnedMemoryResource* self) {
              new (self) PyLegacyPinnedMemoryResource{{LegacyPinnedMemoryResource::create()}};

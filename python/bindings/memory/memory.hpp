@@ -68,6 +68,7 @@ struct PyBuffer {
     std::int8_t device_accessible = -1;
     std::int8_t host_accessible = -1;
     std::int8_t managed = -1;
+    std::optional<int> device_id = std::nullopt;
   };
   mutable Answers answers;
   [[no_unique_address]] mutable Exclusion exclusion;
@@ -122,6 +123,7 @@ struct PyManagedBuffer : PyBuffer {
 bool is_device_accessible(const PyBuffer& self);
 bool is_host_accessible(const PyBuffer& self);
 bool is_managed_memory(const PyBuffer& self);
+nb::object device_id_of(const PyBuffer& self);
 
 /// Buffer.from_handle: what it makes, by value.
 PyBuffer buffer_from_handle(nb::handle ptr, std::uint64_t size, nb::handle resource, nb::handle owner,

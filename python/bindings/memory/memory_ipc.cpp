@@ -56,7 +56,7 @@ void bind_sharing(nb::handle cls) {
   nb::setattr(cls, "register",
               nb::cpp_function(
                   [](nb::handle self, nb::handle uuid) { return from_package(Package::register_pool)(self, uuid); },
-                  nb::is_method(), nb::arg("uuid"),
+                  nb::is_method(), nb::arg("uuid").none(),
                   "Makes the resource the one that pickles with this UUID mean in this process, as long as "
                   "it lives. Returns it, or the one that is registered already."));
   nb::setattr(

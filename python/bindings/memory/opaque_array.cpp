@@ -60,7 +60,13 @@ nb::object memory_view(nb::handle object, const char* what, bool writable) {
   if (PyBuffer_IsContiguous(memory, 'C') == 0) {
     throw nb::value_error((std::string(what) + " must be C-contiguous").c_str());
   }
-  if (writable && memory->readonly != 0) throw nb::value_error((std::string(what) + " is read-only").c_str());
+  if (writable && memory->readonly != 0) {
+    Py_buffer
+        writable_memory;  // the object says in its own words, and with its own type of error, that it is read-only
+    if (PyObject_GetBuffer(object.ptr(), &writable_memory, PyBUF_WRITABLE) != 0) throw nb::python_error();
+    PyBuffer_Release(&writable_memory);
+    throw nb::value_error((std::string(what) + " is read-only").c_str());
+  }
   return view;
 }
 
@@ -198,8 +204,11 @@ void bind_opaque_array(nb::module_& module) {
       .def(
           "get_level",
           [](const PyMipmappedArray& self, nb::handle level) {
-            const auto number = nb::steal(PyNumber_Index(level.ptr()));
-            if (!number.is_valid()) throw nb::python_error();
+            const nb::object number = whole_number(level);
+            if (!number.is_valid()) {
+              raise(PyUnicode_Check(level.ptr()) != 0 ? from_package(Package::ValueTypeError) : PyExc_TypeError,
+                    std::string("level must be an int, not ") + nb::repr(level).c_str());
+            }
             int overflow = 0;
             const long long wanted = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
             if (overflow != 0 || wanted < 0 || wanted >= self.num_levels) {

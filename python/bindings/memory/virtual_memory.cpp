@@ -28,6 +28,7 @@ VirtualMemoryHandle handle_type(nb::handle config) {
 }
 
 VirtualMemoryResourceOptions options_of(nb::handle config, int device) {
+  config.attr("_check")();
   VirtualMemoryResourceOptions options;
   if (is(config, "allocation_type", "managed")) options.allocation_type = VirtualMemoryAllocation::managed;
   options.location = memory_location(config.attr("_location")(device_object(device)));
@@ -110,7 +111,8 @@ void bind_virtual_memory(nb::module_& module) {
            "to other addresses a new Buffer, and closes `buf`. One that is as long already only gets the access rights "
            "anew. `config`, if given, is the resource's from now on.")
       .def("__repr__", [](const PyVirtualMemoryResource& self) {
-        return "<VirtualMemoryResource device=" + std::to_string(self.core().device()) + ">";
+        return std::string("<VirtualMemoryResource device=") + nb::repr(device_object(self.core().device())).c_str() +
+               ">";
       });
 }
 

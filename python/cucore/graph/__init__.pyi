@@ -48,7 +48,6 @@ class Graph:
         names it; None if none did. The exception itself went to sys.unraisablehook."""
     def close(self) -> None:
         """Destroys the graph; launches on their way finish and keep what they use. Closing twice is allowed."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
@@ -218,11 +217,11 @@ class GraphDefinition:
     def is_closed(self) -> bool:
         """Whether it has been closed."""
     @property
-    def handle(self) -> int:
-        """The driver's handle (CUgraph); 0 when closed, or when the node that owned the graph was destroyed."""
-    @property
     def is_valid(self) -> bool:
         """Whether the graph is there: neither closed nor gone with the node that owned it."""
+    @property
+    def handle(self) -> int:
+        """The driver's handle (CUgraph); 0 when closed, or when the node that owned the graph was destroyed."""
     def empty(self) -> EmptyNode:
         """Adds an EmptyNode that depends on nothing."""
     def create_condition(self, default_value: int | None = None) -> GraphCondition:
@@ -247,7 +246,6 @@ class GraphDefinition:
         """A definition of its own with the same nodes, edges and what they keep alive."""
     def close(self) -> None:
         """Drops this view; the graph goes with the last view or node of its hierarchy. Closing twice is allowed."""
-    def __bool__(self) -> bool: ...
     def __enter__(self: _Self) -> _Self: ...
     def __exit__(
         self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
@@ -314,17 +312,17 @@ class GraphNode:
     def join(self, *nodes: GraphNode) -> EmptyNode:
         """Adds an EmptyNode that depends on this node and all given."""
     @property
-    def type(self) -> CUgraphNodeType | None:
-        """What it does, as the driver's CUgraphNodeType; None once it is destroyed."""
+    def is_valid(self) -> bool:
+        """False once it was destroyed, by itself or with a node above it."""
     @property
     def graph(self) -> GraphDefinition:
         """The GraphDefinition it is, or was, in."""
     @property
+    def type(self) -> CUgraphNodeType | None:
+        """What it does, as the driver's CUgraphNodeType; None once it is destroyed."""
+    @property
     def handle(self) -> int | None:
         """The driver's handle (CUgraphNode); None once it is destroyed."""
-    @property
-    def is_valid(self) -> bool:
-        """False once it was destroyed, by itself or with a node above it."""
     def destroy(self) -> None:
         """Removes the node and its edges. Twice is allowed."""
     @property
@@ -544,11 +542,11 @@ class KernelNode(GraphNode):
     def shmem_size(self) -> int:
         """Bytes of dynamic shared memory."""
     @property
-    def config(self) -> LaunchConfig:
-        """All of its LaunchConfig."""
-    @property
     def kernel(self) -> Kernel:
         """The Kernel."""
+    @property
+    def config(self) -> LaunchConfig:
+        """All of its LaunchConfig."""
     def update(
         self,
         *,

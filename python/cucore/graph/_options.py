@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from cucore._errors import AttributeTypeError
 from cucore._options import accept
 
 
@@ -48,9 +49,9 @@ class GraphDebugPrintOptions:
 
 def complete_options(options):
     """``options`` of instantiate() and complete()."""
-    return accept(GraphCompleteOptions, options)
+    return accept(GraphCompleteOptions, options, error=AttributeTypeError)
 
 
 def debug_print_options(options):
     """``options`` of debug_dot_print()."""
-    return accept(GraphDebugPrintOptions, options)
+    return accept(GraphDebugPrintOptions, options, error=AttributeTypeError)

@@ -269,7 +269,7 @@ class Device:
         """The devices that are as near to it as ``level`` says. Linux only."""
         number = numbers.number_of(numbers.TOPOLOGY_LEVELS, level, "level")
         arguments = (self._pointer, _nvml.uint(number))
-        return self._list(repr(self), "nvmlDeviceGetTopologyNearestGpus", *arguments, on=self)
+        yield from self._list(repr(self), "nvmlDeviceGetTopologyNearestGpus", *arguments, on=self)
 
     def get_nvlink_count(self) -> int:
         """How many NVLinks it has."""

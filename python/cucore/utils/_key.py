@@ -4,6 +4,7 @@ import hashlib
 import itertools
 
 from cucore import _seam
+from cucore._errors import AttributeTypeError
 from cucore._options import ProgramOptions, accept
 from cucore.typing import CompilerBackendType, SourceCodeType
 
@@ -50,7 +51,7 @@ def checked(code, code_type, options, target_type, name_expressions):
     """The arguments with case folded and types checked."""
     kind = SourceCodeType(str(code_type).lower()).value
     target = str(target_type).lower()
-    options = accept(ProgramOptions, options)
+    options = accept(ProgramOptions, options, error=AttributeTypeError)
     several = options.arch is not None and not isinstance(options.arch, str)
     if target not in (TARGETS_OF_SEVERAL if several and kind != "nvvm" else TARGETS[kind]):
         raise ValueError(f"target_type {target_type!r} is not possible for code_type {kind!r}: use {TARGETS[kind]}")

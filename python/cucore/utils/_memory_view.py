@@ -6,14 +6,22 @@ import functools
 import warnings
 from typing import TYPE_CHECKING
 
+from cucore._errors import AttributeTypeError
 from cucore._seam import (
     Buffer,
-    DLPackTensor,
     Stream,
     StridedLayout,
+    check_bounds,
     check_dlpack_request,
+    check_itemsize,
     dlpack_exchange_api,
     export_dlpack,
+    new_view,
+    set_view_class,
+    view_by_any,
+    view_by_dlpack,
+    view_of_buffer,
+    view_of_capsule,
 )
 
 if TYPE_CHECKING:
@@ -28,6 +36,7 @@ _KIND_OF_CODE = {code: kind for kind, code in _CODE_OF_KIND.items()}
 _BFLOAT = 4
 _WIDTHS = {"i": (8, 16, 32, 64), "u": (8, 16, 32, 64), "f": (16, 32, 64), "c": (64, 128), "b": (8,)}
 _NO_ORDERING = -1
+_KEPT = ("_shape", "_strides", "_size", "_dtype")  # what the properties of these names gave
 _ATTRIBUTES = ("ptr", "device_id", "is_device_accessible", "readonly", "exporting_obj")
 
 
@@ -46,6 +55,15 @@ def _required_stream(stream_ptr):
             "stream_ptr=None does not say which stream uses the memory: pass stream.handle, or -1 for no ordering"
         )
     return number
+
+
+def _as_dtype(value):
+    """A NumPy dtype."""
+    global _as_dtype
+    import numpy
+
+    _as_dtype = numpy.dtype
+    return numpy.dtype(value)
 
 
 @functools.cache
@@ -83,7 +101,8 @@ def _read_interface(name, interface, oldest):
     import numpy
 
     if not isinstance(interface, dict):
-        raise TypeError(f"{name} must be a dict, not {type(interface).__name__}")
+        error = AttributeTypeError if interface is None else TypeError
+        raise error(f"{name} must be a dict, not {type(interface).__name__}")
     version = interface.get("version", 0)
     if version < oldest:
         raise BufferError(f"{name} is of version {version}: version {oldest} or later is needed")
@@ -127,7 +146,7 @@ class StridedMemoryView:
     thread may read it; it keeps the object that it views.
     """
 
-    __slots__ = ("_base", "_device", "_layout", "_tensor", "_typed", *_ATTRIBUTES)
+    __slots__ = ("_base", "_device", "_layout", "_tensor", "_typed", *_KEPT, *_ATTRIBUTES)
     __dlpack_c_exchange_api__ = dlpack_exchange_api  # what it asks: _of_capsule, _exported
 
     def __init__(self, obj: object = None, stream_ptr: int | None = None) -> None:
@@ -140,30 +159,13 @@ class StridedMemoryView:
         )
         made = make(obj, stream_ptr)
         for name in StridedMemoryView.__slots__:
-            if name != "_layout" or obj is not None:
+            if name not in _KEPT and (name != "_layout" or obj is not None):
                 object.__setattr__(self, name, getattr(made, name))
 
     @classmethod
     def _make(cls, owner, base, layout, dtype, device, *, device_id, readonly, tensor=None):
         """``dtype``: a NumPy dtype, None, or what DLPack says of it. ``device``: as ``__dlpack_device__`` gives it."""
-        self = cls.__new__(cls)
-        values = {
-            "_base": base,
-            "_device": device,
-            "_layout": layout,
-            "_tensor": tensor,
-            "_typed": dtype,
-            "ptr": base + (0 if layout is None else layout.slice_offset_in_bytes),
-            "device_id": device_id,
-            "is_device_accessible": device[0] != _CPU,
-            "readonly": readonly,
-            "exporting_obj": owner,
-        }
-        if layout is None:
-            del values["_layout"]
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        return self
+        return new_view(cls, owner, base, layout, dtype, device, device_id, readonly, tensor)
 
     @classmethod
     def _empty(cls, obj, stream_ptr):
@@ -189,37 +191,11 @@ class StridedMemoryView:
         BufferError: it is None for other memory, or the memory is of another kind of device. ValueError: elements that
         are no whole bytes.
         """
-        exporter = _detached(obj)
-        device_type = int(exporter.__dlpack_device__()[0])
-        if device_type == _CPU:
-            stream = _required_stream(stream_ptr)
-            stream = None if stream in (_NO_ORDERING, 0) else stream  # 0: nothing to order there
-        elif device_type == _CUDA:
-            stream = _required_stream(stream_ptr) or None  # 0 is not allowed there: None is the legacy default stream
-        elif device_type in (_CUDA_HOST, _CUDA_MANAGED):
-            stream = _stream_number(stream_ptr)
-        else:
-            raise BufferError(f"memory of DLPack device type {device_type} is neither the host's nor a CUDA device's")
-        try:
-            capsule = exporter.__dlpack__(stream=stream, max_version=(1, 3))
-        except TypeError:  # a producer from before DLPack 1.0
-            capsule = exporter.__dlpack__(stream=stream)
-        return cls._of_capsule(capsule, obj)
+        return view_by_dlpack(cls, obj, stream_ptr)
 
     @classmethod
     def _of_capsule(cls, capsule, owner=None):
-        tensor = DLPackTensor(capsule)
-        device = tensor.device
-        return cls._make(
-            capsule if owner is None else owner,
-            tensor.address,
-            tensor.layout,
-            tensor.dtype,
-            device,
-            device_id=-1 if device[0] == _CPU else device[1],
-            readonly=tensor.readonly,
-            tensor=tensor,
-        )
+        return view_of_capsule(cls, capsule, owner)
 
     @classmethod
     def from_cuda_array_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
@@ -254,7 +230,7 @@ class StridedMemoryView:
     @classmethod
     def from_any_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
         """By DLPack if ``obj`` has it, else by ``__cuda_array_interface__``. BufferError: it has neither."""
-        return cls._maker(obj)(obj, stream_ptr)
+        return view_by_any(cls, obj, stream_ptr)
 
     @classmethod
     def _maker(cls, obj):
@@ -277,30 +253,14 @@ class StridedMemoryView:
         too small, or elements lie before it. RuntimeError: it has been closed.
         """
         if not isinstance(buffer, Buffer):
-            raise TypeError(f"from_buffer() takes a Buffer, not {type(buffer).__name__}")
+            raise AttributeTypeError(f"from_buffer() takes a Buffer, not {type(buffer).__name__}")
         if dtype is not None:
-            import numpy
-
-            dtype = numpy.dtype(dtype)
+            dtype = _as_dtype(dtype)
             if itemsize is None:
                 itemsize = dtype.itemsize
         if itemsize is None:
             raise ValueError("from_buffer() needs itemsize or dtype")
-        return cls._of_buffer(buffer, StridedLayout(shape, strides, itemsize), dtype, is_readonly)
-
-    @classmethod
-    def _of_buffer(cls, buffer, layout, dtype, readonly):
-        _check_itemsize(dtype, layout)
-        _check_bounds(buffer, layout)
-        return cls._make(
-            buffer,
-            int(buffer.handle),
-            layout,
-            dtype,
-            buffer.__dlpack_device__(),
-            device_id=buffer.device_id,
-            readonly=bool(readonly),
-        )
+        return view_of_buffer(cls, buffer, StridedLayout(shape, strides, itemsize), dtype, is_readonly)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -332,15 +292,10 @@ class StridedMemoryView:
             layout = self._layout
         elif not isinstance(layout, StridedLayout):
             raise TypeError(f"layout must be a StridedLayout, not {type(layout).__name__}")
-        if dtype is None:
-            dtype = self._typed
-        else:
-            import numpy
-
-            dtype = numpy.dtype(dtype)
-        _check_itemsize(_dtype_of_dlpack(*dtype) if isinstance(dtype, tuple) else dtype, layout)
+        dtype = self._typed if dtype is None else _as_dtype(dtype)
+        check_itemsize(_dtype_of_dlpack(*dtype) if isinstance(dtype, tuple) else dtype, layout)
         if isinstance(self.exporting_obj, Buffer):
-            _check_bounds(self.exporting_obj, layout)
+            check_bounds(self.exporting_obj, layout)
         return type(self)._make(
             self.exporting_obj,
             self._base,
@@ -443,18 +398,7 @@ class StridedMemoryView:
         return f"StridedMemoryView({separator.join(f'{name}={value}' for name, value in lines.items())})"
 
 
-def _check_itemsize(dtype, layout):
-    if dtype is not None and dtype.itemsize != layout.itemsize:
-        raise ValueError(f"elements of {layout.itemsize} bytes cannot be of dtype {dtype}, which has {dtype.itemsize}")
-
-
-def _check_bounds(buffer, layout):
-    """Nothing is known of memory that was allocated elsewhere: the caller's values count."""
-    if buffer.memory_resource is None:
-        return
-    required = layout.required_size_in_bytes()
-    if required > buffer.size:
-        raise ValueError(f"the layout needs {required} bytes, and the buffer has {buffer.size}")
+set_view_class(StridedMemoryView, {name.removeprefix("_"): name for name in _KEPT})
 
 
 def has_dlpack(obj):

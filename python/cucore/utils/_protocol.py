@@ -7,7 +7,7 @@ cucore's own that look up or store in their own way, get the protocol of cuda.co
 """
 
 from cucore.utils._key import combined_key, make_program_cache_key
-from cucore.utils._resource import ProgramCacheResource, Record
+from cucore.utils._resource import ProgramCacheResource, Record, text_mapping
 
 
 def way_of(cache):
@@ -54,10 +54,15 @@ def _through_records(cache, program, target, names):
     if record is not None:
         data, mapping = record
         if mapping is not None or not names:
-            return native.result(target, data, mapping), hit
+            return native.result(target, data, _in_order(mapping, names)), hit
     code, report = native.compile(target, names, None)
-    cache.set_record(key, Record(code.code, code.symbol_mapping))
+    cache.set_record(key, Record(code.code, text_mapping(code.symbol_mapping)))
     return code, {**report, **_report("miss", key, report["log"])}
+
+
+def _in_order(mapping, names):
+    """The mapping of a record as compile() gives it: symbols as bytes, in the order of the name expressions."""
+    return {name: mapping[name].encode() for name in sorted(mapping or (), key=names.index)} if names else {}
 
 
 def _report(result, key, log=""):

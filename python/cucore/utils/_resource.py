@@ -6,7 +6,12 @@ from collections import namedtuple
 from cucore._seam import ObjectCode
 
 Record = namedtuple("Record", "data symbol_mapping")
-"""Compiled code as a cache keeps it for Program.compile()."""
+"""Compiled code as a cache keeps it for Program.compile(); the mapping has str on both sides."""
+
+
+def text_mapping(mapping):
+    """The symbol mapping of an ObjectCode for a Record."""
+    return {name: symbol.decode() if isinstance(symbol, bytes) else symbol for name, symbol in mapping.items()}
 
 
 def key_bytes(key):
@@ -106,4 +111,4 @@ class RecordCache(ProgramCacheResource):
         return record.data
 
     def __setitem__(self, key, value):
-        self.set_record(key, Record(value_bytes(value), getattr(value, "symbol_mapping", {})))
+        self.set_record(key, Record(value_bytes(value), text_mapping(getattr(value, "symbol_mapping", {}))))

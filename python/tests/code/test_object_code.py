@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import pickle
 import threading
 import weakref
 from pathlib import Path
@@ -38,9 +39,12 @@ def test_code_of_another_type_is_refused(module):
         cucore.ObjectCode.from_ptx(module)
 
 
-def test_symbol_mapping_takes_str_and_bytes():
-    code = cucore.ObjectCode.from_ptx(PTX, symbol_mapping={"one": b"k", b"two": "k"})
-    assert code.symbol_mapping == {"one": "k", "two": "k"}
+def test_symbol_mapping_takes_str_and_bytes_and_is_shown_as_it_was_given():
+    given = {"one": b"k", b"two": "k", "a": b"k"}
+    code = cucore.ObjectCode.from_ptx(PTX, symbol_mapping=given)
+    assert list(code.symbol_mapping.items()) == list(given.items())
+    assert list(pickle.loads(pickle.dumps(code)).symbol_mapping.items()) == list(given.items())
+    assert cucore.ObjectCode.deserialize(code.serialize()).symbol_mapping == {"a": b"k", "one": b"k", "two": b"k"}
     with pytest.raises(TypeError):
         cucore.ObjectCode.from_ptx(PTX, symbol_mapping={"one": 1})
 
@@ -210,7 +214,7 @@ def test_names_are_taken_whole(device):
             look_up(name)
     mapped = cucore.ObjectCode.from_cubin(code.code, symbol_mapping={"a\0b": "k", b"\xff": "k"})
     assert mapped.get_kernel("a\0b").name == mapped.get_kernel(b"\xff").name == "k"
-    assert mapped.symbol_mapping == {"a\0b": "k", "\\xff": "k"}
+    assert mapped.symbol_mapping == {"a\0b": "k", b"\xff": "k"}
 
 
 def test_a_cxx_name_that_finds_nothing_or_too_much_is_answered_with_what_there_is(device):

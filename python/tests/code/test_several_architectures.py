@@ -53,7 +53,7 @@ def test_a_file_and_a_pickle_bring_all_images_back(tmp_path):
     code.save(tmp_path / "code")
     for again in (core.ObjectCode.from_saved(tmp_path / "code"), pickle.loads(pickle.dumps(code))):
         assert again.code == code.code and again.images == code.images
-        assert (again.name, again.code_type, again.symbol_mapping) == ("several", "fatbin", {"a": "arch"})
+        assert (again.name, again.code_type, set(again.symbol_mapping)) == ("several", "fatbin", {"a"})
         assert not again.is_loaded
         again.get_kernel("a")
 

@@ -82,7 +82,7 @@ def test_another_process_hits(tmp_path):
         cache = getattr(utils, sys.argv[1])(sys.argv[2])
         program = cucore.Program("template <class T> __global__ void f(T*) {}", "c++", {"arch": "sm_80"})
         code = program.compile("cubin", ["f<int>"], cache=cache)
-        print(program.last_report["cache"], code.symbol_mapping["f<int>"])
+        print(program.last_report["cache"], code.symbol_mapping["f<int>"].decode())
         """
     for name in ("ProgramCache", "FileStreamProgramCache"):
         outputs = [run_python(program, name, tmp_path / name).stdout for _ in range(2)]

@@ -48,7 +48,8 @@ def test_all_devices_are_the_singletons():
         (10**4, ValueError),
         (10**30, ValueError),
         ("0", TypeError),
-        (0.0, TypeError),
+        (0.5, TypeError),
+        (2.0**31, ValueError),
         (b"0", TypeError),
     ],
 )
@@ -61,10 +62,16 @@ def test_devices_that_are_not_there(device, device_id, expected):
         cucore.EventPool(device_id)
 
 
-def test_none_is_the_current_device_and_nobodys_peer(device):
-    assert cucore.Device(None) is device
-    with pytest.raises(TypeError, match="None"):
-        device.can_access_peer(None)
+def test_none_is_the_current_device(device):
+    assert cucore.Device(None) is device and device.can_access_peer(None) is True
+
+
+def test_a_float_that_is_a_whole_number_is_one(device, stream):
+    assert cucore.Device(0.0) is device and device.can_access_peer(0.0) is True
+    assert device.allocate(64 / 2, stream=stream).size == 32
+    for wrong in (1.5, float("inf"), float("nan"), "32"):
+        with pytest.raises(TypeError):
+            device.allocate(wrong, stream=stream)
 
 
 def test_a_device_is_hashed_by_its_uuid(device):
@@ -169,7 +176,7 @@ def test_contexts_compare_by_handle_and_do_not_close_while_current(device):
     assert re.fullmatch(rf"<Context handle=0x[0-9a-f]+ device={device.device_id}>", repr(context))
     with pytest.raises(RuntimeError, match="while it is current"):
         context.close()
-    assert context
+    assert not context.is_closed
     with pytest.raises(RuntimeError):
         context.create_stream()
     with pytest.raises(RuntimeError, match="cannot be instantiated"):
@@ -179,10 +186,10 @@ def test_contexts_compare_by_handle_and_do_not_close_while_current(device):
 def test_a_context_closed_elsewhere_is_closed(device):
     wrapper = device.create_stream().context
     assert in_thread(wrapper.close) is None
-    assert wrapper.is_closed and not wrapper and wrapper.handle is None and not wrapper.is_green
+    assert wrapper.is_closed and wrapper and wrapper.handle is None and not wrapper.is_green
     assert "closed" in repr(wrapper)
     wrapper.close()
-    assert device.context  # another reference to the same context
+    assert not device.context.is_closed  # another reference to the same context
 
 
 def test_a_device_whose_context_was_closed_is_made_current_again(device):
@@ -195,10 +202,10 @@ def test_a_device_whose_context_was_closed_is_made_current_again(device):
             with pytest.raises(RuntimeError, match=r"has been closed: call set_current\(\) again"):
                 use()
         with fresh.current() as context:
-            assert context and context == device.context
+            assert not context.is_closed and context == device.context
         fresh.set_current()
         fresh.create_stream().close()
-        return fresh.context is not closed and not closed
+        return fresh.context is not closed and closed.is_closed
 
     assert in_thread(work) is True
 

@@ -148,7 +148,7 @@ def test_a_closed_event_refuses_every_use(device, stream, use):
     before = hash(event)
     event.close()
     event.close()
-    assert event.is_closed and not event and int(event.handle) == 0 and hash(event) == before
+    assert event.is_closed and event and int(event.handle) == 0 and hash(event) == before
     with pytest.raises(RuntimeError, match="has been closed"):
         use(event, stream)
 

@@ -181,7 +181,7 @@ def test_a_context_on_a_part_of_the_device(device, group):
     assert stream.resources.sm.sm_count == group.sm_count
     context.close()
     context.close()
-    assert not context and context.handle is None and context.is_green is False
+    assert context.is_closed and context.handle is None and context.is_green is False
     for use in (lambda: context.resources, context.create_stream, lambda: context.device):
         with pytest.raises(RuntimeError, match="has been closed"):
             use()
@@ -303,7 +303,7 @@ def test_work_queues_are_configured_before_they_are_used(device, group, workqueu
 
 
 def test_work_queue_options_are_checked_when_they_are_made():
-    assert WorkqueueResourceOptions("device_ctx").sharing_scope is WorkqueueSharingScopeType.DEVICE_CTX
+    assert WorkqueueResourceOptions("device_ctx").sharing_scope == WorkqueueSharingScopeType.DEVICE_CTX
     with pytest.raises(ValueError, match="WorkqueueSharingScopeType.*'device_ctx', 'green_ctx_balanced'"):
         WorkqueueResourceOptions(sharing_scope="all")
     for limit in (0, -1):

@@ -48,7 +48,7 @@ def test_a_pool_lends_its_events_again(device, stream):
     with pytest.raises(RuntimeError, match="has been closed"):
         event.sync()
     again = pool.get()
-    assert int(again.handle) == handle and again is not event and not event
+    assert int(again.handle) == handle and again is not event and event.is_closed
     again.close()
     assert pool.idle == 1
     with pool.get() as third:

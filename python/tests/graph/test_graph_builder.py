@@ -117,8 +117,7 @@ def test_closed_builders_are_no_streams(builder, memory):
     builder.close()
     with pytest.raises(RuntimeError, match="has been closed"):
         builder.stream  # noqa: B018
-    assert builder.is_closed
-    assert not builder
+    assert builder.is_closed and builder
     assert not builder.is_join_required
     for use in (
         lambda: add(builder, buffer, 0, 1),

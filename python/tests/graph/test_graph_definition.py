@@ -19,7 +19,7 @@ def test_an_empty_definition(device):
     assert repr(definition) == f"<GraphDefinition handle={int(definition.handle):#x}>" and int(definition.handle)
     assert type(definition.handle).__name__ == "CUgraph"
     assert definition.nodes() == set() and definition.edges() == set() and len(definition) == 0
-    assert definition and not definition.is_closed and definition.is_valid
+    assert not definition.is_closed and definition.is_valid
     assert definition == definition and definition != g.GraphDefinition() and definition != 5
     assert weakref.ref(definition)() is definition
 
@@ -143,7 +143,7 @@ def test_a_closed_definition_says_so(device):
     before = hash(definition)
     definition.close()
     definition.close()
-    assert definition.is_closed and not definition and hash(definition) == before and int(definition.handle) == 0
+    assert definition.is_closed and definition and hash(definition) == before and int(definition.handle) == 0
     assert "GraphDefinition" in repr(definition)
     for use in (definition.nodes, definition.edges, definition.empty, definition.instantiate, definition.clone):
         with pytest.raises(RuntimeError, match="has been closed"):

@@ -476,3 +476,17 @@ def test_refused_nodes_leave_nothing_behind(definition, memory):
     with pytest.raises(cucore.CUDAError):
         parent.memcpy(buffer, buffer, 0)
     assert len(parent) == 1
+
+
+def test_what_a_node_says_follows_its_updates(device, stream):
+    definition = g.GraphDefinition()
+    buffer = device.allocate(64, stream=stream)
+    fill = definition.memset(buffer, 1, 16)
+    assert (fill.value, fill.width, fill.dptr) == (1, 16, buffer.handle) and fill.width is fill.width
+    fill.update(value=2, width=8)
+    assert (fill.value, fill.width, fill.dptr) == (2, 8, buffer.handle)
+    with pytest.raises(TypeError):
+        fill.update(width="x")
+    assert (fill.value, fill.width) == (2, 8)
+    fill.destroy()
+    assert (fill.value, fill.width, fill.is_valid) == (2, 8, False)

@@ -91,7 +91,8 @@ def test_buffers_are_mapped_and_unmapped_in_order(playing_driver):
         """
 resource = GL.from_gl_buffer(5, flags=("read_only", "surface_load_store"))
 assert calls() == "register_buffer(5, 5)"
-assert (resource.handle, resource.resource_handle, resource.is_mapped, bool(resource)) == (0x1000, 0x1000, False, True)
+assert (resource.handle, resource.resource_handle) == (0x1000, 0x1000) and not resource.is_mapped
+assert not resource.is_closed
 assert repr(resource) == "<GraphicsResource handle=0x1000>" and resource == resource != GL.from_gl_buffer(5)
 assert "not mapped" in str(error_of(resource.unmap, RuntimeError))
 gc.collect()
@@ -108,7 +109,7 @@ assert calls() == f"map(1 0x1000 {s}) pointer(0x1000) unmap(1 0x1000 {s})"
 resource.map(stream=stream).close(other)
 buffer = resource.map(stream=stream)
 resource.unmap(stream=other)
-assert (buffer.handle, buffer.size, bool(buffer), resource.is_mapped) == (0, 0, False, False)
+assert (buffer.handle, buffer.size, buffer.is_closed, resource.is_mapped) == (0, 0, True, False)
 buffer.close()
 buffer = resource.map(stream=stream)
 resource.unmap()

@@ -140,7 +140,7 @@ def test_copies_check_the_other_side(image, stream):
         image.copy_from(np.zeros(100, np.float32)[::2], stream=stream)
     with pytest.raises(TypeError, match="src must be a Buffer"):
         image.copy_from(3, stream=stream)
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(BufferError, match="not writable"):
         image.copy_to(bytes(128), stream=stream)
     with pytest.raises(TypeError, match="stream"):
         image.copy_from(bytes(128), stream=None)
@@ -400,7 +400,7 @@ def test_what_uses_memory_keeps_it(device, stream, code):
     array.copy_from(ramp(8, 4), stream=stream)
     made = texture_of(device, array)
     array.close()
-    assert array.handle == 0 and array.is_closed and not array
+    assert array.handle == 0 and array.is_closed and array
     assert (array.shape, array.size_bytes, array.device) == ((8, 4), 128, device)
     half = np.array([0.5], np.float32)
     assert run(code, stream, "sample", made, half + 2, half, count=1).tolist() == [2]

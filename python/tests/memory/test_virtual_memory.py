@@ -238,7 +238,7 @@ def test_options_are_checked(device, resource):
         {"numa_id": 0},
     ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            VirtualMemoryResourceOptions(**wrong)
+            VirtualMemoryResource(device, VirtualMemoryResourceOptions(**wrong))
     with pytest.raises(NotImplementedError, match="win32"):
         VirtualMemoryResourceOptions(handle_type="win32")
     with pytest.raises(ValueError, match="power of two"):

@@ -1,0 +1,50 @@
+"""Errors that say what is wrong by one type, and are of the type that programs written for cuda.core catch."""
+
+import pickle
+import uuid
+
+import pytest
+
+import cucore
+from cucore import graph, texture, utils
+
+
+def cases(device, stream):
+    pinned = cucore.LegacyPinnedMemoryResource().allocate(16)
+    definition = graph.GraphDefinition()
+    definition.empty()
+    shared = cucore.DeviceMemoryResource(device, {"max_size": 1 << 20})
+    yield lambda: pinned.ipc_descriptor, AttributeError, RuntimeError
+    yield lambda: definition.instantiate(5), AttributeError, TypeError
+    yield lambda: definition.instantiate({"none": 1}), AttributeError, TypeError
+    yield lambda: definition.join(None), RuntimeError, TypeError
+    yield lambda: shared.register(None), RuntimeError, TypeError
+    yield lambda: texture.OpaqueArrayOptions("x", "float32", 1), ValueError, TypeError
+    yield lambda: texture.OpaqueArrayOptions((1,), "float32", "x"), ValueError, ValueError
+    yield lambda: utils.StridedMemoryView.from_buffer(5, (4,), itemsize=1), AttributeError, TypeError
+    yield lambda: cucore.DeviceMemoryResource.from_allocation_handle(device, "x"), ValueError, TypeError
+    yield (
+        lambda: utils.make_program_cache_key(code="x", code_type="c++", options=5, target_type="ptx"),
+        AttributeError,
+        TypeError,
+    )
+    yield lambda: cucore.ObjectCode.from_ptx("/none/such").get_kernel("k"), cucore.CUDAError, ValueError
+    yield lambda: shared.register(uuid.uuid4()), RuntimeError, RuntimeError
+
+
+def test_an_error_is_of_both_types_and_can_be_sent(device, stream):
+    for use, theirs, ours in cases(device, stream):
+        with pytest.raises(theirs) as caught:
+            use()
+        assert isinstance(caught.value, ours)
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert type(again) is type(caught.value) and str(again) == str(caught.value)
+
+
+def test_a_missing_file_has_the_drivers_code(device):
+    for code in (cucore.ObjectCode.from_ptx("/none/such"), cucore.ObjectCode.from_cubin("/none/such")):
+        with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_FILE_NOT_FOUND.*/none/such|/none/such") as caught:
+            code.get_kernel("k")
+        assert (caught.value.code, caught.value.name) == (301, "CUDA_ERROR_FILE_NOT_FOUND")
+    with pytest.raises(cucore.CUDAError):
+        cucore.ObjectCode.from_cubin("")
