@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "compiler_interface.hpp"
-#include "cpu/loader/host_identity.hpp"
+#include "cpu/loader/cache/host_identity.hpp"
 
 namespace cucore::cpu::loader {
 namespace {

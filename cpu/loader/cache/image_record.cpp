@@ -89,10 +89,10 @@ std::string_view view_of(const KernelKey& key) {
 }  // namespace
 
 std::optional<KernelKey> key_of_image(const std::vector<std::string_view>& parts, int capability) {
-  if (own_build_id().empty()) return std::nullopt;
+  if (own_library().build_id.empty()) return std::nullopt;
   Digest digest;
   add_part(digest, image_mark);
-  add_part(digest, own_build_id());
+  add_part(digest, own_library().build_id);
   add_part(digest, std::to_string(capability));
   for (const std::string_view part : parts) add_part(digest, part);
   return KernelKey{.digest = digest.finish()};
