@@ -3,15 +3,18 @@
 //
 // The rule. A store and a load of one array, both of shared or both of global memory, exchange values if
 // - control may go from the store to the load with nothing on the way where lanes wait for each other: no barrier of
-// the
-//   block, no __syncwarp, vote, shuffle or wait at an mbarrier; round loops too, and from one call of a function to the
-//   next; and
+//   the block, no __syncwarp, vote, shuffle or wait at an mbarrier; round loops too, and from one call of a function to
+//   the next; and
 // - what is known of both addresses (lane_places.hpp) has a lane load where another one of its warp stored.
 //   Surely: the place is a constant number of lanes away, or in shared memory a distance that is doubled or halved from
 //   step to step, or that of the lane with some bits flipped.
 //   Perhaps: it is computed from the lane's number in another way, or by a distance that is doubled or halved in global
 //   memory. This counts only in kernels that know of warps: that have a warp's operation, read the lane's number, have
 //   at most 32 threads, or divide by 32 or mask with 31.
+// So do a load and a store behind it, and two stores, of which the second one's values stay: lanes in step have all
+// loaded, or stored, before one of them stores the next. Here both places must follow from the lanes' numbers, and so
+// must, where a comparison of these numbers leads to an access, which lanes come there: `if (t < 8) a[t] += a[t + 8];`
+// is none. Stores only of an array that is written over and not read in between count, not its loads.
 //
 // What ordinary kernels do is none: a thread's own places from one iteration to the next, places strides apart that
 // only the launch knows, rows of each thread, tables indexed by what was loaded, arrays of different names, one place

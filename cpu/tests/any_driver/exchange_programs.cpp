@@ -18,6 +18,10 @@ class Writer {
     static constexpr std::uint32_t sizes[] = {32, 33, 64, 100, 160, 20};
     threads_ = sizes[pick(std::size(sizes))];
     is_shared_ = pick(2) != 0;
+    static constexpr Order orders[] = {Order::StoreThenLoad, Order::StoreThenLoad, Order::StoreThenStore,
+                                       Order::LoadThenStore};
+    order_ = orders[pick(std::size(orders))];
+    is_volatile_ = is_shared_ && order_ != Order::StoreThenLoad && pick(4) == 0;
     warps_ = (threads_ + 31) / 32;
     values_.resize(std::size_t{blocks} * threads_);
     cells_.resize(std::size_t{blocks} * warps_ * exchange_cells);
@@ -33,6 +37,8 @@ class Writer {
 
  private:
   static constexpr std::uint32_t blocks = 3;
+  /// What nothing stands between: one of the three in a program, so that each is found by itself.
+  enum class Order : std::uint8_t { StoreThenLoad, StoreThenStore, LoadThenStore };
   using TakesPart = std::function<bool(std::uint32_t lane)>;
 
   unsigned pick(std::size_t below) {
@@ -104,7 +110,7 @@ class Writer {
          (is_shared_ ? "%near" : "%far"));
     return "[" + at + "]";
   }
-  std::string space() const { return is_shared_ ? "shared" : "global"; }
+  std::string space() const { return is_shared_ ? (is_volatile_ ? "volatile.shared" : "shared") : "global"; }
   void store(const std::string& index, const std::string& value) {
     const std::string at = cell_at(index);
     line("st." + space() + ".u32 " + at + ", " + value);
@@ -116,6 +122,7 @@ class Writer {
   }
 
   void step(unsigned depth) {
+    if (order_ != Order::StoreThenLoad) return depth == 0 && pick(3) == 0 ? again() : overwrite();
     switch (pick(depth == 0 ? 7 : 3)) {
       case 0:
       case 1:
@@ -180,6 +187,55 @@ class Writer {
         cells[lane] = values[lane];
       }
     });
+  }
+
+  /// Each lane stores, or loads what another one stored before; then some store where others did. Votes keep all that
+  /// from what comes before and after.
+  void overwrite() {
+    const bool loads_first = order_ == Order::LoadThenStore;
+    const unsigned kind = pick(3), by = 1 + pick(31), next = 1 + pick(31);
+    const std::uint32_t bits = kind == 2 ? 7 : pick(32), wanted = bits & pick(32);
+    const std::string place = fresh("%r"), p = fresh("%p"), masked = fresh("%r"), skip = fresh("L");
+    const std::string other = fresh("%r"), value = fresh("%r");
+    line("add.u32 " + other + ", %lane, " + number(next));
+    line("and.b32 " + other + ", " + other + ", 31");
+    if (loads_first) {
+      const std::string got = load(other);
+      line("mad.lo.u32 %v, %v, 3, " + got);
+    } else {
+      store("%lane", "%v");
+    }
+    line("and.b32 " + masked + ", %lane, " + number(bits));
+    line("setp.ne.u32 " + p + ", " + masked + ", " + number(wanted));
+    line("@" + p + " bra " + skip);
+    if (kind == 0) line("xor.b32 " + place + ", %lane, " + number(by));
+    if (kind == 1) line("add.u32 " + place + ", %lane, " + number(by));
+    if (kind == 2) {  // one lane of eight
+      line("and.b32 " + place + ", %lane, -8");
+      line("add.u32 " + place + ", " + place + ", " + number(by));
+    }
+    line("mad.lo.u32 " + value + ", %v, 7, 1");
+    store(place, value);
+    text_ += skip + ":\n";
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, std::uint32_t* cells) {
+      const Words before(cells, cells + exchange_cells);
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        if (loads_first) values[lane] = values[lane] * 3 + before[(lane + next) & 31];
+        if (!loads_first) cells[lane] = values[lane];
+      }
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        if ((lane & bits) != wanted) continue;
+        cells[kind == 0 ? lane ^ by : (kind == 1 ? lane : lane & ~7U) + by] = values[lane] * 7 + 1;
+      }
+    });
+    vote();
+    if (loads_first) return;
+    const std::string got = load(other);
+    line("mad.lo.u32 %v, %v, 3, " + got);
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, const std::uint32_t* cells) {
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) values[lane] = values[lane] * 3 + cells[(lane + next) & 31];
+    });
+    vote();
   }
 
   void vote() {
@@ -322,7 +378,8 @@ class Writer {
 
   std::mt19937 random_;
   std::uint32_t threads_ = 0, warps_ = 0;
-  bool is_shared_ = false;
+  bool is_shared_ = false, is_volatile_ = false;
+  Order order_ = Order::StoreThenLoad;
   std::string text_;
   unsigned numbers_ = 0;
   Words values_, cells_;  ///< the model: of all threads, and of all warps of all blocks
