@@ -72,7 +72,9 @@ std::uint32_t register_limit(const ptx::PerformanceDirectives& directives, std::
 /// The smaller of two limits, of which 0 is none.
 std::uint32_t smaller_limit(std::uint32_t a, std::uint32_t b) { return a == 0 || b == 0 ? a + b : std::min(a, b); }
 
-KernelDescription describe(const ptx::Module& module, ptx::FunctionId id, std::uint32_t max_registers) {
+/// `is_newer`: the module is for a newer architecture than the device's, and so are its limits on threads. Host code
+/// launches with what suits the capability that it sees, and such a limit is only a promise to the compiler.
+KernelDescription describe(const ptx::Module& module, ptx::FunctionId id, std::uint32_t max_registers, bool is_newer) {
   const ptx::Function& function = module.functions[id];
   KernelDescription kernel;
   kernel.id = id;
@@ -87,7 +89,8 @@ KernelDescription describe(const ptx::Module& module, ptx::FunctionId id, std::u
   }
   kernel.max_threads = max_threads_per_block;
   const ptx::PerformanceDirectives& directives = function.directives;
-  if (directives.maxntid[0]) kernel.max_threads = std::min(kernel.max_threads, product(directives.maxntid));
+  if (directives.maxntid[0] && !is_newer)
+    kernel.max_threads = std::min(kernel.max_threads, product(directives.maxntid));
   if (directives.reqntid[0]) {
     kernel.max_threads = std::min(kernel.max_threads, product(directives.reqntid));
     for (int axis = 0; axis < 3; ++axis) kernel.required[axis] = directives.reqntid[axis].value_or(1);
@@ -123,11 +126,12 @@ Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability,
   program->target = target_number(*program->ptx, &specific);
   // Most images have nothing that is not supported, and one look at each function shows it.
   const bool must_look = !analysis::find_unsupported(*program->ptx).empty() || is_strict();
+  const std::uint32_t registers = smaller_limit(max_registers, source.max_registers);
   for (ptx::FunctionId id = 0; id < program->ptx->functions.size(); ++id) {
     const ptx::Function& function = program->ptx->functions[id];
     if (!function.is_entry || !function.has_body) continue;
     KernelDescription& kernel =
-        program->kernels.emplace_back(describe(*program->ptx, id, smaller_limit(max_registers, source.max_registers)));
+        program->kernels.emplace_back(describe(*program->ptx, id, registers, program->target > capability));
     if (const auto known = source.registers.find(kernel.name); known != source.registers.end()) {
       kernel.registers = known->second;  // the assembler's own count
       kernel.spilled_bytes = 0;
