@@ -99,6 +99,11 @@ class FunctionSearch {
   std::vector<bool> run(bool of_warps) {
     if (!may_exchange()) return {};
     places_.emplace(function_, flow_);
+    // Lanes that hand something on to each other, one after the other, must not wait for all.
+    may_wait_ = std::ranges::any_of(function_.body, [](const Instruction& i) {
+      const bool polls = i.has(Modifier::Volatile) || i.has(Modifier::Relaxed) || i.has(Modifier::Acquire);
+      return (i.opcode == Opcode::Ld && polls) || (i.opcode == Opcode::Atom && i.has(Modifier::Cas));
+    });
     number_accesses();
     for (const std::vector<std::uint32_t>& accesses : look_up_arrays()) find_exchanges(accesses, of_warps);
     if (exchanged_.empty() && overwritten_.empty()) return {};
@@ -213,6 +218,10 @@ class FunctionSearch {
   bool write_over(const Access& earlier, const Access& later) {
     const LanePlaces::Numbers *before = numbers_of(earlier), *after = numbers_of(later);
     if (before == nullptr || after == nullptr || before->common != after->common) return false;
+    const auto is_one_place = [](const LanePlaces::Numbers& numbers) {
+      return std::ranges::all_of(numbers.places, [&](std::int64_t place) { return place == numbers.places[0]; });
+    };
+    if (!later.is_shared || may_wait_ || is_one_place(*before) || is_one_place(*after)) return false;
     const auto collide = [&](std::uint32_t first_lanes, std::uint32_t second_lanes) {
       for (std::uint32_t lane = 0; lane < 32; ++lane) {
         for (std::uint32_t other = 0; other < 32; ++other) {
@@ -276,6 +285,7 @@ class FunctionSearch {
   std::vector<std::uint32_t> numbers_;  ///< by instruction, that of its place
   std::vector<Access> known_;           ///< by number
   std::optional<LanePlaces> places_;
+  bool may_wait_ = false;
   std::map<const Access*, std::optional<LanePlaces::Numbers>> lane_numbers_;
   std::set<std::uint32_t> exchanged_, overwritten_;
   std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::size_t> shapes_;

@@ -14,7 +14,8 @@
 // So do a load and a store behind it, and two stores, of which the second one's values stay: lanes in step have all
 // loaded, or stored, before one of them stores the next. Here both places must follow from the lanes' numbers, and so
 // must, where a comparison of these numbers leads to an access, which lanes come there: `if (t < 8) a[t] += a[t + 8];`
-// is none. Stores only of an array that is written over and not read in between count, not its loads.
+// is none. It holds for shared memory, in functions that do not poll: lanes that hand something on to each other one by
+// one are not in step. Stores only of an array that is written over and not read in between count, not its loads.
 //
 // What ordinary kernels do is none: a thread's own places from one iteration to the next, places strides apart that
 // only the launch knows, rows of each thread, tables indexed by what was loaded, arrays of different names, one place

@@ -21,7 +21,7 @@ class Writer {
     static constexpr Order orders[] = {Order::StoreThenLoad, Order::StoreThenLoad, Order::StoreThenStore,
                                        Order::LoadThenStore};
     order_ = orders[pick(std::size(orders))];
-    is_volatile_ = is_shared_ && order_ != Order::StoreThenLoad && pick(4) == 0;
+    if (order_ != Order::StoreThenLoad) is_shared_ = true;
     warps_ = (threads_ + 31) / 32;
     values_.resize(std::size_t{blocks} * threads_);
     cells_.resize(std::size_t{blocks} * warps_ * exchange_cells);
@@ -110,7 +110,7 @@ class Writer {
          (is_shared_ ? "%near" : "%far"));
     return "[" + at + "]";
   }
-  std::string space() const { return is_shared_ ? (is_volatile_ ? "volatile.shared" : "shared") : "global"; }
+  std::string space() const { return is_shared_ ? "shared" : "global"; }
   void store(const std::string& index, const std::string& value) {
     const std::string at = cell_at(index);
     line("st." + space() + ".u32 " + at + ", " + value);
@@ -378,7 +378,7 @@ class Writer {
 
   std::mt19937 random_;
   std::uint32_t threads_ = 0, warps_ = 0;
-  bool is_shared_ = false, is_volatile_ = false;
+  bool is_shared_ = false;
   Order order_ = Order::StoreThenLoad;
   std::string text_;
   unsigned numbers_ = 0;
