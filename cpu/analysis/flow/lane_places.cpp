@@ -311,7 +311,7 @@ std::int64_t LanePlaces::lane_factor(const LaneSum& sum) const {
 
 /// The result of an operation that is not a sum, the same wherever it is computed from the same.
 LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments) {
-  Symbol symbol;
+  Symbol symbol{.operands = arguments};
   std::vector<std::int64_t> key{5, static_cast<std::int64_t>(i.opcode)};
   bool is_plain_number = true;  // of the thread, but for what is the same for its warp
   for (const LaneSum& argument : arguments) {

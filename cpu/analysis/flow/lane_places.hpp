@@ -3,6 +3,7 @@
 // one of its warp wrote.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -45,6 +46,19 @@ class LanePlaces {
   enum class Order : std::uint8_t { StoreFirst, LoadFirst };
   Meeting meet(const Access& store, const Access& load, bool is_shared, Order order);
 
+  /// What the lanes of a warp make of a place by their numbers alone, and what is the same for all of them. None if it
+  /// depends on more.
+  struct Numbers {
+    std::vector<std::pair<std::uint32_t, std::int64_t>> common;
+    std::array<std::int64_t, 32> places;
+  };
+  std::optional<Numbers> numbers_of(const LaneSum& place);
+
+  /// The lanes of each warp, as bits, that may come to an instruction: without those that a comparison of their numbers
+  /// keeps away.
+  using LanesOfWarps = std::array<std::uint32_t, 32>;
+  LanesOfWarps lanes_at(std::uint32_t instruction);
+
   /// The array that a place is in: a symbol. None if the address comes from elsewhere than a name or a parameter.
   std::optional<std::uint32_t> array_of(const LaneSum& place);
 
@@ -57,6 +71,7 @@ class LanePlaces {
     std::optional<ptx::RegisterId> joined = {};  ///< what a register written in several places holds
     ptx::Opcode opcode{};                        ///< that it is the result of, of `arguments`
     std::vector<std::uint32_t> arguments = {};   ///< symbols in them
+    std::vector<LaneSum> operands = {};          ///< if it is computed from two: they
     std::optional<std::int64_t> low = {}, high = {};  ///< what it may be
   };
   /// What a register written in several places starts from, and by what multiples it goes on.
@@ -93,6 +108,13 @@ class LanePlaces {
   Spread spread(LaneSum sum);
   std::int64_t lane_factor(const LaneSum& sum) const;
   bool are_apart(const Access& store, const Access& load) const;
+  std::optional<std::int64_t> value_for(const LaneSum& sum, std::uint32_t thread) const;
+  std::optional<std::int64_t> value_for(const Symbol& symbol, std::uint32_t thread) const;
+  std::optional<std::uint32_t> writer_of(ptx::RegisterId predicate, std::uint32_t at) const;
+  std::optional<bool> holds_for(std::uint32_t at, std::uint32_t thread, unsigned depth);
+  std::optional<bool> compares_for(const ptx::Instruction& setp, std::uint32_t at, std::uint32_t thread);
+  const LanesOfWarps& lanes_in(BlockId of);
+  void keep_away(LanesOfWarps& running, std::uint32_t at, bool holds);
 
   const ptx::Function& function_;
   const ControlFlow& flow_;
@@ -102,6 +124,9 @@ class LanePlaces {
   std::map<std::vector<std::int64_t>, std::uint32_t> names_;
   std::map<std::uint32_t, LaneSum> results_;  ///< by instruction
   std::map<std::uint32_t, Counter> counters_;
+  std::map<BlockId, LanesOfWarps> running_;
+  std::map<std::uint32_t, std::array<LanesOfWarps, 2>> kept_away_;  ///< by who makes a predicate: if false, or true
+  std::vector<std::vector<BlockId>> sources_;  ///< by block, where control comes from; found when first asked for
   unsigned depth_ = 0;
 };
 

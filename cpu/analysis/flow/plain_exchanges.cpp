@@ -110,27 +110,41 @@ class FunctionSearch {
     if (!may_exchange()) return {};
     LanePlaces places(function_, flow_);
     number_accesses(places);
-    std::set<std::uint32_t> arrays;
+    // Lanes that hand something on to each other, one after the other, must not wait for all.
+    may_wait_ = std::any_of(function_.body.begin(), function_.body.end(), [](const Instruction& i) {
+      const bool polls = i.has(Modifier::Volatile) || i.has(Modifier::Relaxed) || i.has(Modifier::Acquire);
+      return (i.opcode == Opcode::Ld && polls) || (i.opcode == Opcode::Atom && i.has(Modifier::Cas));
+    });
+    std::set<std::uint32_t> arrays, overwritten;
     for_each_access([&](std::uint32_t i, const AccessesDone& done) {
       const Access& later = known_[numbers_[i]];
       if (!later.array) return;
       for (std::size_t n = 0; n < known_.size(); ++n) {
         const Access& earlier = known_[n];
-        if (earlier.is_store == later.is_store || earlier.is_shared != later.is_shared || !earlier.array) continue;
+        if ((!earlier.is_store && !later.is_store) || earlier.is_shared != later.is_shared || !earlier.array) continue;
         if (!has(done, n) || (later.is_store && !later.is_shared)) continue;
+        if (earlier.is_store && later.is_store) {
+          if (!overwritten.contains(*later.array) && writes_over(n, numbers_[i])) overwritten.insert(*later.array);
+          continue;
+        }
         if (arrays.contains(*later.array) && arrays.contains(*earlier.array)) continue;
         const Meeting meeting = meet(places, earlier, later);
-        if (meeting == Meeting::Never || (meeting == Meeting::Perhaps && !of_warps)) continue;
+        const bool exchanges = meeting == Meeting::Surely || (meeting == Meeting::Perhaps && of_warps) ||
+                               (later.is_store && writes_over(n, numbers_[i]));
+        if (!exchanges) continue;
         arrays.insert(*later.array);
         arrays.insert(*earlier.array);
       }
     });
-    if (arrays.empty()) return {};
+    if (arrays.empty() && overwritten.empty()) return {};
     std::vector<bool> found(function_.body.size(), false);
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
       if (!of_shared_[i]) continue;
       const auto array = places.array_of(places.place_of(i));
-      found[i] = !array || arrays.contains(*array);
+      const auto is_of = [&](const std::set<std::uint32_t>& some) {
+        return array ? some.contains(*array) : !some.empty();
+      };
+      found[i] = is_of(arrays) || (is_store(function_.body[i]) && is_of(overwritten));
     }
     return found;
   }
@@ -142,6 +156,8 @@ class FunctionSearch {
     std::int64_t bytes;
     bool is_store, is_shared;
     std::optional<std::uint32_t> array;
+    LanePlaces::LanesOfWarps lanes;              ///< that come there
+    std::optional<LanePlaces::Numbers> in_warp;  ///< places in the first warp: in others they are as far apart
   };
 
   static std::int64_t bytes_of(const Instruction& i) {
@@ -163,16 +179,54 @@ class FunctionSearch {
     return known->second;
   }
 
+  /// A store in shared memory where other lanes loaded or stored, as far as the lanes' numbers tell.
+  bool writes_over(std::size_t earlier, std::size_t later) {
+    const auto [known, is_new] = overwrites_.try_emplace({earlier, later}, false);
+    if (is_new) known->second = writes_over(known_[earlier], known_[later]);
+    return known->second;
+  }
+  bool writes_over(const Access& earlier, const Access& later) const {
+    if (!later.is_shared || may_wait_ || earlier.array != later.array || !earlier.in_warp || !later.in_warp)
+      return false;
+    const LanePlaces::Numbers &before = *earlier.in_warp, &after = *later.in_warp;
+    const auto is_one_place = [](const LanePlaces::Numbers& numbers) {
+      return std::all_of(numbers.places.begin(), numbers.places.end(),
+                         [&](std::int64_t place) { return place == numbers.places[0]; });
+    };
+    if (before.common != after.common || is_one_place(before) || is_one_place(after)) return false;
+    const auto collide = [&](std::uint32_t first_lanes, std::uint32_t second_lanes) {
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        for (std::uint32_t other = 0; other < 32; ++other) {
+          const std::int64_t apart = after.places[lane] - before.places[other];
+          const bool both_come = (second_lanes >> lane & first_lanes >> other & 1) != 0;
+          if (lane != other && both_come && apart > -later.bytes && apart < earlier.bytes) return true;
+        }
+      }
+      return false;
+    };
+    if (!collide(~0U, ~0U)) return false;
+    for (std::size_t warp = 0; warp < later.lanes.size(); ++warp)
+      if (collide(earlier.lanes[warp], later.lanes[warp])) return true;
+    return false;
+  }
+
   /// Some load may follow some store, or a store a load of shared memory, whatever their places: most functions end
   /// here.
   bool may_exchange() {
     for (const bool is_store : {false, true})
-      known_.push_back({.place = {}, .shape = 0, .bytes = 0, .is_store = is_store, .is_shared = true, .array = {}});
+      known_.push_back({.place = {},
+                        .shape = 0,
+                        .bytes = 0,
+                        .is_store = is_store,
+                        .is_shared = true,
+                        .array = {},
+                        .lanes = {},
+                        .in_warp = {}});
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) numbers_[i] = is_store(function_.body[i]) ? 1 : 0;
     bool found = false;
     for_each_access([&](std::uint32_t i, const AccessesDone& done) {
       if (is_store(function_.body[i]))
-        found |= has(done, 0) && *of_shared_[i];
+        found |= (has(done, 0) || has(done, 1)) && *of_shared_[i];
       else
         found |= has(done, 1);
     });
@@ -181,7 +235,7 @@ class FunctionSearch {
   }
 
   void number_accesses(LanePlaces& places) {
-    std::map<std::pair<LaneSum, std::int64_t>, std::uint32_t> numbers[2][2];
+    std::map<std::tuple<LaneSum, std::int64_t, LanePlaces::LanesOfWarps>, std::uint32_t> numbers[2][2];
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
       const Instruction& instruction = function_.body[i];
       const auto is_shared = of_shared_[i];
@@ -191,13 +245,16 @@ class FunctionSearch {
                     .bytes = bytes_of(instruction),
                     .is_store = is_store(instruction),
                     .is_shared = *is_shared,
-                    .array = {}};
+                    .array = {},
+                    .lanes = *is_shared ? places.lanes_at(i) : LanePlaces::LanesOfWarps{},
+                    .in_warp = {}};
       const auto [found, is_new] = numbers[access.is_store ? 1 : 0][*is_shared ? 1 : 0].try_emplace(
-          {access.place, access.bytes}, static_cast<std::uint32_t>(known_.size()));
+          {access.place, access.bytes, access.lanes}, static_cast<std::uint32_t>(known_.size()));
       numbers_[i] = found->second;
       if (!is_new) continue;
       access.array = places.array_of(access.place);
       access.shape = shape_of(access.place);
+      if (access.is_shared) access.in_warp = places.numbers_of(access.place);
       known_.push_back(std::move(access));
     }
   }
@@ -242,6 +299,8 @@ class FunctionSearch {
   std::vector<std::optional<bool>> of_shared_;  ///< by instruction: what is_plain_of_shared() says
   std::vector<std::uint32_t> numbers_;          ///< by instruction, the number of its access
   std::vector<Access> known_;                   ///< by number
+  bool may_wait_ = false;
+  std::map<std::pair<std::size_t, std::size_t>, bool> overwrites_;  ///< what writes_over() says of two accesses
   std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::size_t> shapes_;
   std::map<std::tuple<std::size_t, std::size_t, std::int64_t, std::int64_t, std::int64_t, bool, bool>, Meeting>
       meetings_;

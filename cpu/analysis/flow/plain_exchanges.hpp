@@ -4,9 +4,8 @@
 //
 // The rule. A store and a load of one array, both of shared or both of global memory, exchange values if
 // - control may go from the store to the load with nothing on the way where lanes wait for each other: no barrier of
-// the
-//   block, no __syncwarp, vote, shuffle or wait at an mbarrier; round loops too, and from one call of a function to the
-//   next; and
+//   the block, no __syncwarp, vote, shuffle or wait at an mbarrier; round loops too, and from one call of a function to
+//   the next; and
 // - what is known of both addresses (lane_places.hpp) has a lane load where another one of its warp stored.
 //   Surely: the place is a constant number of lanes away, or in shared memory a distance that is doubled or halved from
 //   step to step, or that of the lane with some bits flipped.
@@ -17,6 +16,11 @@
 // A load and a store after it in shared memory are judged likewise (`v = a[i]; ... a[t] = w;`, where lane i is not to
 // store before the others have loaded), but for distances that are halved from step to step: there the lanes that add
 // are those below it. Among these, one place that all lanes load is one that another lane may store to.
+//
+// So are a load or store and a store after it in shared memory where both places follow from the lanes' numbers alone,
+// and so does, where a comparison of these numbers leads to an access, which lanes come there: `if (t < 8) a[t] += a[t
+// + 8];` is none. Functions that poll have none: there lanes hand something on to each other one by one. Of an array
+// that is only written over the stores count, not its loads.
 //
 // What ordinary kernels do is none: a thread's own places from one iteration to the next, places strides apart that
 // only the launch knows, rows of each thread, tables indexed by what was loaded, arrays of different names, one place

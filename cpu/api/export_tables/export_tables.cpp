@@ -4,7 +4,8 @@
 //
 // | table                     | what the run-time library needs it for                                              |
 // |---------------------------|-------------------------------------------------------------------------------------|
-// | run-time interface        | the handle of a device's primary context, before it retains it; the compilers       |
+// | run-time interface        | the handle of a device's primary context, before it retains it; the compilers;      |
+// |                           | before 11.8 also a program's modules                                                |
 // | newer run-time interface  | must be there from 13.4 on; no call was seen                                        |
 // | integrity check           | an answer that only a driver it accepts can give (integrity_check.hpp)              |
 // | context-local storage     | its state of a context, looked up in every call and ended with the context          |
@@ -81,9 +82,16 @@ CUresult primary_context(CUcontext* context, CUdevice device) {
 /// The compiler is opened when a kernel must be compiled.
 CUresult load_compilers() { return CUDA_SUCCESS; }
 
+/// What run-time libraries linked into programs of their time load device code with. Nothing is known of what the other
+/// arguments point to: more that is given to them at the program's end, when modules end with their contexts.
+CUresult load_module(CUmodule* module, const void* wrapper, void*, void*, std::size_t) {
+  return cuModuleLoadFatBinary(module, wrapper);
+}
+CUresult forget_module(const void*) { return CUDA_SUCCESS; }
+
 const Table<13>& runtime_interface() {
-  static const auto table =
-      make_table<runtime_interface_name, 13>({{2, slot(&primary_context)}, {12, slot(&load_compilers)}});
+  static const auto table = make_table<runtime_interface_name, 13>(
+      {{2, slot(&primary_context)}, {6, slot(&load_module)}, {7, slot(&forget_module)}, {12, slot(&load_compilers)}});
   return table;
 }
 

@@ -70,7 +70,7 @@ std::uint32_t smaller_limit(std::uint32_t a, std::uint32_t b) { return a == 0 ||
 }  // namespace
 
 void describe(KernelDescription& kernel, std::shared_ptr<const ptx::Module> ptx, ptx::FunctionId id,
-              const ImageSource& source, std::uint32_t max_registers, bool must_look) {
+              const ImageSource& source, int capability, std::uint32_t max_registers, bool must_look) {
   const ptx::Module& module = *ptx;
   const ptx::Function& function = module.functions[id];
   kernel.ptx = std::move(ptx);
@@ -85,7 +85,12 @@ void describe(KernelDescription& kernel, std::shared_ptr<const ptx::Module> ptx,
   }
   kernel.max_threads = max_threads_per_block;
   const ptx::PerformanceDirectives& directives = function.directives;
-  if (directives.maxntid[0]) kernel.max_threads = std::min(kernel.max_threads, product(directives.maxntid));
+  // Host code launches with what suits the capability that it sees: such a limit of code for a newer architecture is
+  // only a promise to the compiler.
+  bool is_specific = false;
+  const bool is_newer = target_number(module, &is_specific) > capability;
+  if (directives.maxntid[0] && !is_newer)
+    kernel.max_threads = std::min(kernel.max_threads, product(directives.maxntid));
   if (directives.reqntid[0]) {
     kernel.max_threads = std::min(kernel.max_threads, product(directives.reqntid));
     for (int axis = 0; axis < 3; ++axis) kernel.required[axis] = directives.reqntid[axis].value_or(1);

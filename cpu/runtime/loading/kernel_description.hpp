@@ -41,9 +41,10 @@ struct KernelDescription {
 };
 
 /// Fills all but the name, from the kernel of that name in `ptx`. `source`: what the image says of registers;
+/// `capability`: the device's;
 /// `max_registers`: what the load call does (0: nothing). `must_look`: it may reach what is not supported.
 void describe(KernelDescription& kernel, std::shared_ptr<const ptx::Module> ptx, ptx::FunctionId id,
-              const ImageSource& source, std::uint32_t max_registers, bool must_look);
+              const ImageSource& source, int capability, std::uint32_t max_registers, bool must_look);
 
 /// Whether kernels of the module may not be supported.
 bool must_look_at_instructions(const ptx::Module& ptx);

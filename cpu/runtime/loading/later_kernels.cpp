@@ -32,9 +32,10 @@ std::optional<ptx::FunctionId> find_kernel(const ptx::Module& module, std::strin
 
 }  // namespace
 
-LaterKernels::LaterKernels(std::unique_ptr<LaterImage> image, std::uint32_t max_registers, const ptx::Module& module,
-                           std::vector<KernelDescription>& kernels)
+LaterKernels::LaterKernels(std::unique_ptr<LaterImage> image, int capability, std::uint32_t max_registers,
+                           const ptx::Module& module, std::vector<KernelDescription>& kernels)
     : image_(std::move(image)),
+      capability_(capability),
       max_registers_(max_registers),
       module_(module),
       kernels_(kernels),
@@ -85,7 +86,7 @@ Result<void> LaterKernels::describe_now(KernelDescription& kernel) {
     kernel.variables.push_back(known->second);
   }
   const bool must_look = must_look_at_instructions(*module);
-  describe(kernel, std::move(module), *id, image_->source(), max_registers_, must_look);
+  describe(kernel, std::move(module), *id, image_->source(), capability_, max_registers_, must_look);
   return {};
 }
 

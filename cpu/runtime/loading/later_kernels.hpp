@@ -18,9 +18,10 @@ namespace cucore::cpu::runtime {
 
 class LaterKernels {
  public:
-  /// `kernels`: those of the image, which have their names and stay where they are; `module`: the image's variables.
-  LaterKernels(std::unique_ptr<LaterImage> image, std::uint32_t max_registers, const ptx::Module& module,
-               std::vector<KernelDescription>& kernels);
+  /// `kernels`: those of the image, which have their names and stay where they are; `module`: the image's variables;
+  /// `capability`: the device's.
+  LaterKernels(std::unique_ptr<LaterImage> image, int capability, std::uint32_t max_registers,
+               const ptx::Module& module, std::vector<KernelDescription>& kernels);
 
   /// Describes a kernel if nobody has done it yet. Fails as often as it is called if its PTX is not valid.
   Result<void> complete(std::size_t kernel);
@@ -32,6 +33,7 @@ class LaterKernels {
   Result<std::unique_ptr<ptx::Module>> read(const std::string& kernel);
 
   const std::unique_ptr<LaterImage> image_;
+  const int capability_;
   const std::uint32_t max_registers_;
   const ptx::Module& module_;
   std::unordered_map<std::string_view, ptx::VariableId> variables_;  ///< of the image, by name

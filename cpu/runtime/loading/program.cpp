@@ -52,7 +52,7 @@ Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability,
     const ptx::Function& function = ptx->functions[id];
     if (!function.is_entry || !function.has_body) continue;
     KernelDescription& kernel = (*program)->kernels.emplace_back(KernelDescription{.name = std::string(function.name)});
-    describe(kernel, ptx, id, source, max_registers, must_look);
+    describe(kernel, ptx, id, source, capability, max_registers, must_look);
   }
   return program;
 }
@@ -69,7 +69,8 @@ Result<std::shared_ptr<Program>> make_later(std::unique_ptr<LaterImage>& image, 
   Program& program = **made;
   for (const std::string& name : image->kernels()) program.kernels.push_back({.name = name});
   image->release_names();
-  program.later = std::make_unique<LaterKernels>(std::move(image), max_registers, *program.ptx, program.kernels);
+  program.later =
+      std::make_unique<LaterKernels>(std::move(image), capability, max_registers, *program.ptx, program.kernels);
   return made;
 }
 

@@ -21,6 +21,10 @@ class Writer {
     joins_by_barrier_ = pick(2) != 0;
     is_volatile_ = pick(2) != 0;
     overwrites_only_ = is_shared_ && pick(3) == 0;
+    static constexpr Order orders[] = {Order::StoreThenLoad, Order::StoreThenLoad, Order::StoreThenStore,
+                                       Order::LoadThenStore};
+    if (!is_volatile_ && !overwrites_only_) order_ = orders[pick(std::size(orders))];
+    if (order_ != Order::StoreThenLoad) is_shared_ = true;
     warps_ = (threads_ + 31) / 32;
     values_.resize(std::size_t{blocks} * threads_);
     cells_.resize(std::size_t{blocks} * warps_ * exchange_cells);
@@ -40,6 +44,8 @@ class Writer {
 
  private:
   static constexpr std::uint32_t blocks = 3;
+  /// What nothing stands between: one of the three in a program, so that each is found by itself.
+  enum class Order : std::uint8_t { StoreThenLoad, StoreThenStore, LoadThenStore };
   using TakesPart = std::function<bool(std::uint32_t lane)>;
 
   unsigned pick(std::size_t below) {
@@ -136,6 +142,7 @@ class Writer {
   }
 
   void step(unsigned depth) {
+    if (order_ != Order::StoreThenLoad) return depth == 0 && pick(3) == 0 ? again() : overwrite();
     switch (pick(depth != 0 ? 4 : overwrites_only_ ? 5 : 8)) {
       case 0:
       case 1:
@@ -203,6 +210,55 @@ class Writer {
         cells[lane] = values[lane];
       }
     });
+  }
+
+  /// Each lane stores, or loads what another one stored before; then some store where others did. Votes keep all that
+  /// from what comes before and after.
+  void overwrite() {
+    const bool loads_first = order_ == Order::LoadThenStore;
+    const unsigned kind = pick(3), by = 1 + pick(31), next = 1 + pick(31);
+    const std::uint32_t bits = kind == 2 ? 7 : pick(32), wanted = bits & pick(32);
+    const std::string place = fresh("%r"), p = fresh("%p"), masked = fresh("%r"), skip = fresh("L");
+    const std::string other = fresh("%r"), value = fresh("%r");
+    line("add.u32 " + other + ", %lane, " + number(next));
+    line("and.b32 " + other + ", " + other + ", 31");
+    if (loads_first) {
+      const std::string got = load(other);
+      line("mad.lo.u32 %v, %v, 3, " + got);
+    } else {
+      store("%lane", "%v");
+    }
+    line("and.b32 " + masked + ", %lane, " + number(bits));
+    line("setp.ne.u32 " + p + ", " + masked + ", " + number(wanted));
+    line("@" + p + " bra " + skip);
+    if (kind == 0) line("xor.b32 " + place + ", %lane, " + number(by));
+    if (kind == 1) line("add.u32 " + place + ", %lane, " + number(by));
+    if (kind == 2) {  // one lane of eight
+      line("and.b32 " + place + ", %lane, -8");
+      line("add.u32 " + place + ", " + place + ", " + number(by));
+    }
+    line("mad.lo.u32 " + value + ", %v, 7, 1");
+    store(place, value);
+    text_ += skip + ":\n";
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, std::uint32_t* cells) {
+      const Words before(cells, cells + exchange_cells);
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        if (loads_first) values[lane] = values[lane] * 3 + before[(lane + next) & 31];
+        if (!loads_first) cells[lane] = values[lane];
+      }
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        if ((lane & bits) != wanted) continue;
+        cells[kind == 0 ? lane ^ by : (kind == 1 ? lane : lane & ~7U) + by] = values[lane] * 7 + 1;
+      }
+    });
+    vote();
+    if (loads_first) return;
+    const std::string got = load(other);
+    line("mad.lo.u32 %v, %v, 3, " + got);
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, const std::uint32_t* cells) {
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) values[lane] = values[lane] * 3 + cells[(lane + next) & 31];
+    });
+    vote();
   }
 
   void vote() {
@@ -371,6 +427,7 @@ class Writer {
   std::uint32_t threads_ = 0, warps_ = 0;
   bool is_shared_ = false, joins_by_barrier_ = false, counts_on_joins_ = false, is_volatile_ = false;
   bool overwrites_only_ = false;
+  Order order_ = Order::StoreThenLoad;
   std::string text_;
   unsigned numbers_ = 0;
   Words values_, cells_;  ///< the model: of all threads, and of all warps of all blocks

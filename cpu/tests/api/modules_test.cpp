@@ -400,6 +400,21 @@ TEST_F(Modules, a_fat_binary_with_ptx_for_a_newer_architecture_alone_runs) {
   EXPECT_EQ(120, version);
 }
 
+// As `__launch_bounds__` that depends on `__CUDA_ARCH__` makes it, while the host's code asks what the device is.
+TEST_F(Modules, limits_on_threads_for_a_newer_architecture_do_not_bind) {
+  std::string text = newer_ptx;
+  text.insert(text.find("{\n"), ".maxntid 768, 1, 1\n.minnctapersm 2\n");
+  const std::string image = newer_fat_binary(text, 120);
+  ASSERT_OK(cuModuleLoadFatBinary(&module, image.data()));
+  int blocks = 0;
+  EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel("seven"), 1024, 0));
+  EXPECT_LT(0, blocks);
+  int* const out = device_array<int>(1);
+  ASSERT_OK(launch(kernel("seven"), 1, 1024, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(7, *out);
+}
+
 TEST_F(Modules, a_library_of_a_wrapper_whose_fat_binary_is_for_a_newer_architecture_runs) {
   const std::string image = newer_fat_binary(newer_ptx, 120);
   const struct {

@@ -118,6 +118,32 @@ TEST(Lockstep, is_not_between_plain_accesses_of_a_lanes_own_places) {
                                "  setp.ne.u32 %p, %v, 0;\n  @%p bra AGAIN;\n"));
 }
 
+TEST(Lockstep, is_before_stores_where_other_lanes_loaded_or_stored) {
+  EXPECT_EQ((Lines{2}), points_in("  ld.shared.u32 %x, [%w+4];\n  st.shared.u32 [%w], %x;\n"));
+  EXPECT_EQ((Lines{2}), points_in("  st.shared.u32 [%w], %v;\n  st.shared.u32 [%w+4], %x;\n"));
+  EXPECT_EQ((Lines{2}), points_in("  st.volatile.shared.u32 [%w], %v;\n  st.volatile.shared.u32 [%w+4], %x;\n"));
+  // One lane of eight, in what all have cleared; what loads it later waits for a barrier.
+  EXPECT_EQ((Lines{6}), points_in("  and.b32 %x, %t, -9;\n  and.b32 %y, %t, -8;\n  add.u32 %y, %y, %w;\n"
+                                  "  st.shared.u32 [%w], 0;\n  setp.eq.u32 %p, %x, 0;\n"
+                                  "  @%p st.shared.v2.u32 [%w+16], {%v, %v};\n"
+                                  "  bar.sync 0;\n  ld.shared.u32 %v, [%w+4];\n"));
+}
+
+TEST(Lockstep, is_not_before_stores_that_lanes_do_not_come_to_which_could_disturb) {
+  EXPECT_EQ(Lines{},
+            points_in("  ld.shared.u32 %x, [%w];\n  st.shared.u32 [%w], %x;\n  st.shared.u32 [%w+128], %x;\n"));
+  // The steps of a tree, and a row of less than a warp's cells after the other.
+  EXPECT_EQ(Lines{}, points_in("  setp.gt.u32 %p, %t, 7;\n  @%p bra NEXT;\n  ld.shared.u32 %x, [%w+32];\n"
+                               "  st.shared.u32 [%w], %x;\nNEXT:\n  bar.sync 0;\n"
+                               "  setp.lt.u32 %p, %t, 4;\n  @%p ld.shared.u32 %x, [%w+16];\n"
+                               "  @%p st.shared.u32 [%w], %x;\n"));
+  EXPECT_EQ(Lines{}, points_in("  setp.ge.u32 %p, %t, 12;\n  @%p bra NEXT;\n  st.shared.u32 [%w], %x;\n"
+                               "  st.shared.u32 [%w+48], %x;\nNEXT:\n"));
+  // Distances that only the launch knows.
+  EXPECT_EQ(Lines{}, points_in("  mov.u32 %x, %ntid.x;\n  mad.lo.u32 %y, %x, 4, %w;\n"
+                               "  ld.shared.u32 %x, [%y];\n  st.shared.u32 [%w], %x;\n"));
+}
+
 TEST(Lockstep, is_for_generic_addresses_too_but_not_for_loads_that_only_wait) {
   EXPECT_EQ((Lines{2}), points_in("  st.volatile.u32 [%g], %v;\n  ld.volatile.u32 %x, [%g+4];\n"));
   EXPECT_EQ(Lines{}, points_in("  st.volatile.u32 [%g], %v;\n"
