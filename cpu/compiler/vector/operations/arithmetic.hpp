@@ -19,6 +19,7 @@ class Arithmetic {
  private:
   /// Null if the operation has no vector form.
   llvm::Value* vector_of_chunk(llvm::Instruction& instruction, unsigned chunk);
+  llvm::Value* divided(llvm::Instruction::BinaryOps opcode, llvm::Value* dividend, llvm::Value* divisor);
   llvm::Value* element(llvm::Instruction& instruction, unsigned chunk);
 
   EmissionContext& c_;
