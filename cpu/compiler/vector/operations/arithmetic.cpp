@@ -13,8 +13,6 @@ namespace cucore::cpu::compiler {
 using llvm::Instruction;
 using llvm::Value;
 
-namespace {
-
 bool is_division(const Instruction& instruction) {
   switch (instruction.getOpcode()) {
     case Instruction::UDiv:
@@ -26,8 +24,6 @@ bool is_division(const Instruction& instruction) {
       return false;
   }
 }
-
-}  // namespace
 
 Instruction* copy_of(const Instruction& instruction) {
   Instruction* copy = instruction.clone();

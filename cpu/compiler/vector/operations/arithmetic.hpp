@@ -28,6 +28,8 @@ class Arithmetic {
   llvm::IRBuilder<>& b;
 };
 
+bool is_division(const llvm::Instruction& instruction);
+
 /// A copy to give new operands: without the promises that the scalar form made about its own.
 llvm::Instruction* copy_of(const llvm::Instruction& instruction);
 
