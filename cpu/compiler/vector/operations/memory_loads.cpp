@@ -197,10 +197,10 @@ Value* VectorMemory::load_speculated(llvm::LoadInst& load, llvm::Type* vector_ty
     ends.push_back(b.GetInsertBlock());
     b.CreateBr(loaded);
   };
-  auto if_all_are = [&](Value* expected, const auto& load_them) {
+  auto if_all_are = [&](const char* name, Value* expected, const auto& load_them) {
     Value* elsewhere = b.CreateICmpNE(pointers, expected);
     if (lanes != nullptr) elsewhere = b.CreateAnd(elsewhere, lanes);
-    BasicBlock* ways[] = {c_.new_block("as.expected"), c_.new_block("apart")};
+    BasicBlock* ways[] = {c_.new_block(name), c_.new_block("apart")};
     b.CreateCondBr(b.CreateIsNull(b.CreateBitCast(elsewhere, c_.mask_type())), ways[0], ways[1]);
     b.SetInsertPoint(ways[0]);
     end_with(load_them());
@@ -209,12 +209,12 @@ Value* VectorMemory::load_speculated(llvm::LoadInst& load, llvm::Type* vector_ty
   llvm::SmallVector<llvm::Constant*, 16> offsets;
   for (unsigned lane = 0; lane < c_.width.lanes; ++lane)
     offsets.push_back(b.getInt64(static_cast<std::uint64_t>(size) * lane));
-  if_all_are(b.CreateGEP(b.getInt8Ty(), first, llvm::ConstantVector::get(offsets)), [&]() -> Value* {
+  if_all_are("in.a.row", b.CreateGEP(b.getInt8Ty(), first, llvm::ConstantVector::get(offsets)), [&]() -> Value* {
     return lanes != nullptr ? static_cast<Value*>(b.CreateMaskedLoad(vector_type, first, load.getAlign(), lanes))
                             : b.CreateAlignedLoad(vector_type, first, load.getAlign());
   });
   if (are_same_perhaps && lanes == nullptr)  // else there may be no lane, and nothing where the first one points
-    if_all_are(values_.splat(first), [&] {
+    if_all_are("the.same", values_.splat(first), [&] {
       return values_.splat(b.CreateAlignedLoad(vector_type->getScalarType(), first, load.getAlign()));
     });
   end_with(load_lanes(load, vector_type, Stride::varying(), chunk));
