@@ -69,6 +69,9 @@ inline constexpr unsigned most_remade_operations = 6;
 /// Elements from one lane to the next, up to which all are fetched with what is between them. Not measured by a
 /// committed bench.
 inline constexpr std::int64_t widest_gap = 4;
+/// Operations between an address and a division of which it may be made. Set by broadcast_add and embedding in
+/// cpu_device/strangers.py.
+inline constexpr unsigned most_operations_to_a_division = 32;
 /// Lanes to an iteration of a loop without branches, which costs as much as a brief body. Set by histogram in
 /// cpu_device/run.py.
 inline constexpr unsigned lanes_in_iteration = 4;

@@ -234,12 +234,16 @@ class Writer {
     const std::string t = temporary();
     const std::string a = address();
     const unsigned step = 1 + pick(4);
-    switch (pick(4)) {
+    switch (pick(5)) {
       case 0:  // neighbours, or a constant step apart
         line("mad.lo.u32 " + t + ", %lin, " + std::to_string(step) + ", " + std::to_string(pick(9)));
         break;
       case 1:  // the same for all
         line("add.u32 " + t + ", %n, " + std::to_string(pick(9)));
+        break;
+      case 2:  // of a row or a column of elements
+        line((pick(2) != 0 ? "div.u32 " : "rem.u32 ") + t + ", %lin, " +
+             (pick(3) != 0 ? std::to_string(1 + pick(70)) : variable()));
         break;
       default:
         line("mov.u32 " + t + ", " + variable());

@@ -13,8 +13,6 @@ namespace cucore::cpu::compiler {
 using llvm::Instruction;
 using llvm::Value;
 
-namespace {
-
 bool is_division(const Instruction& instruction) {
   switch (instruction.getOpcode()) {
     case Instruction::UDiv:
@@ -26,8 +24,6 @@ bool is_division(const Instruction& instruction) {
       return false;
   }
 }
-
-}  // namespace
 
 Instruction* copy_of(const Instruction& instruction) {
   Instruction* copy = instruction.clone();
@@ -94,6 +90,8 @@ Value* Arithmetic::vector_of_chunk(Instruction& instruction, unsigned chunk) {
       Value* one = llvm::ConstantInt::get(right->getType(), 1);
       right = b.CreateSelect(c_.active.vector(chunk), b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, right, one), one);
     }
+    if (is_division(instruction) && !llvm::isa<llvm::Constant>(right) && right->getType()->getScalarSizeInBits() <= 32)
+      return divided(operation->getOpcode(), operand(0), right);
     return b.CreateBinOp(operation->getOpcode(), operand(0), right);
   }
   if (auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction)) {
@@ -135,6 +133,20 @@ Value* Arithmetic::vector_of_chunk(Instruction& instruction, unsigned chunk) {
     default:
       return nullptr;
   }
+}
+
+/// Processors divide integers one at a time but doubles in vectors. The quotient of doubles, cut, is that of the
+/// integers: it is rounded by less than 2^-53 of itself, so by less than the 1/divisor that it is at least away from
+/// the next integer.
+Value* Arithmetic::divided(Instruction::BinaryOps opcode, Value* dividend, Value* divisor) {
+  const bool is_signed = opcode == Instruction::SDiv || opcode == Instruction::SRem;
+  llvm::Type* integers = dividend->getType();
+  llvm::Type* doubles = c_.widened(b.getDoubleTy());
+  const auto to_doubles = is_signed ? Instruction::SIToFP : Instruction::UIToFP;
+  Value* exact = b.CreateFDiv(b.CreateCast(to_doubles, dividend, doubles), b.CreateCast(to_doubles, divisor, doubles));
+  Value* quotient = b.CreateCast(is_signed ? Instruction::FPToSI : Instruction::FPToUI, exact, integers);
+  if (opcode == Instruction::SDiv || opcode == Instruction::UDiv) return quotient;
+  return b.CreateSub(dividend, b.CreateMul(quotient, divisor));
 }
 
 /// Elements of small vectors, which packed halves are: the vectors of all lanes stand one after the other.

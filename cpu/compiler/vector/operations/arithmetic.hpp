@@ -19,6 +19,7 @@ class Arithmetic {
  private:
   /// Null if the operation has no vector form.
   llvm::Value* vector_of_chunk(llvm::Instruction& instruction, unsigned chunk);
+  llvm::Value* divided(llvm::Instruction::BinaryOps opcode, llvm::Value* dividend, llvm::Value* divisor);
   llvm::Value* element(llvm::Instruction& instruction, unsigned chunk);
 
   EmissionContext& c_;
@@ -26,6 +27,8 @@ class Arithmetic {
   IndexChecks& checks_;
   llvm::IRBuilder<>& b;
 };
+
+bool is_division(const llvm::Instruction& instruction);
 
 /// A copy to give new operands: without the promises that the scalar form made about its own.
 llvm::Instruction* copy_of(const llvm::Instruction& instruction);

@@ -39,7 +39,9 @@ class VectorMemory {
   /// Whether lanes under a mask are speculated to access contiguous elements, as they do in the full version: where
   /// lanes come and go an index might wrap around, so its stride is lost; in the full version it is checked.
   bool is_probably_contiguous(llvm::Value* pointer, std::int64_t size) const;
-  llvm::Value* load_speculated_contiguous(llvm::LoadInst& load, llvm::Type* vector_type, unsigned chunk);
+  bool can_load_row(std::int64_t size) const;
+  static bool is_of_division(llvm::Value* pointer);
+  llvm::Value* load_speculated(llvm::LoadInst& load, llvm::Type* vector_type, unsigned chunk, bool are_same_perhaps);
   Result<void> store_all(llvm::StoreInst& store);
   void store_chunk(llvm::StoreInst& store, const Stride& address, unsigned chunk);
 

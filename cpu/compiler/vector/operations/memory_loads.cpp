@@ -1,10 +1,12 @@
 // Loads in the vector form: see memory.hpp.
 #include "cpu/compiler/vector/operations/memory.hpp"
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/Instructions.h>
 
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/cost/cost_model.hpp"
@@ -113,8 +115,10 @@ Value* VectorMemory::load_elements(llvm::LoadInst& load, const Stride& address, 
       picks.push_back(static_cast<int>(lane) * static_cast<int>(step));
     return b.CreateShuffleVector(row, picks);
   }
-  return is_probably_contiguous(pointer, size) ? load_speculated_contiguous(load, vector_type, chunk)
-                                               : load_lanes(load, vector_type, address, chunk);
+  const bool is_row_perhaps = address.is_varying() && is_of_division(pointer) && can_load_row(size);
+  return is_row_perhaps || is_probably_contiguous(pointer, size)
+             ? load_speculated(load, vector_type, chunk, is_row_perhaps)
+             : load_lanes(load, vector_type, address, chunk);
 }
 
 /// A vector of the lanes' addresses, harmless ones for idle lanes; null where the first lane's address implies all.
@@ -155,35 +159,69 @@ Value* VectorMemory::load_lanes(llvm::LoadInst& load, llvm::Type* vector_type, c
 bool VectorMemory::is_probably_contiguous(Value* pointer, std::int64_t size) const {
   const Stride address = c_.full.of(pointer);
   return c_.version == Masked && c_.masked.of(pointer).is_varying() && address.is_strided() && address.step == size &&
-         (c_.host.avx512f || size >= 4);  // what loads under a mask
+         can_load_row(size);
 }
 
-Value* VectorMemory::load_speculated_contiguous(llvm::LoadInst& load, llvm::Type* vector_type, unsigned chunk) {
-  Value* pointer = load.getPointerOperand();
+/// Under a mask, if there is one.
+bool VectorMemory::can_load_row(std::int64_t size) const {
+  return !c_.active.is_partial() || c_.host.avx512f || size >= 4;
+}
+
+/// Whether the address is computed by dividing: of an element's row and column, mostly, which are one after the other
+/// or the same in most chunks.
+bool VectorMemory::is_of_division(Value* pointer) {
+  llvm::SmallPtrSet<Value*, cost_model::most_operations_to_a_division> seen;
+  llvm::SmallVector<Value*, 16> next{pointer};
+  while (!next.empty()) {
+    auto* made = llvm::dyn_cast<llvm::Instruction>(next.pop_back_val());
+    if (made == nullptr || made->mayReadFromMemory() || !seen.insert(made).second) continue;
+    if (is_division(*made)) return true;
+    if (seen.size() == cost_model::most_operations_to_a_division) return false;
+    next.append(made->op_begin(), made->op_end());
+  }
+  return false;
+}
+
+/// A row, if that is what the lanes' addresses are; with `are_same_perhaps` also one element for all lanes.
+Value* VectorMemory::load_speculated(llvm::LoadInst& load, llvm::Type* vector_type, unsigned chunk,
+                                     bool are_same_perhaps) {
   const std::int64_t size = bytes_of(vector_type->getScalarType());
-  Value* lanes = c_.active.vector(chunk);
-  Value* pointers = b.CreateFreeze(values_.vector(pointer, chunk));
+  Value* lanes = c_.active.is_partial() ? c_.active.vector(chunk) : nullptr;
+  Value* pointers = b.CreateFreeze(values_.vector(load.getPointerOperand(), chunk));
   Value* first = b.CreateExtractElement(pointers, std::uint64_t{0});  // computed even if the lane is idle
+  BasicBlock* const loaded = c_.new_block("loaded");
+  Parts parts;
+  std::vector<BasicBlock*> ends;
+  auto end_with = [&](Value* part) {
+    parts.push_back(part);
+    ends.push_back(b.GetInsertBlock());
+    b.CreateBr(loaded);
+  };
+  auto if_all_are = [&](const char* name, Value* expected, const auto& load_them) {
+    Value* elsewhere = b.CreateICmpNE(pointers, expected);
+    if (lanes != nullptr) elsewhere = b.CreateAnd(elsewhere, lanes);
+    BasicBlock* ways[] = {c_.new_block(name), c_.new_block("apart")};
+    b.CreateCondBr(b.CreateIsNull(b.CreateBitCast(elsewhere, c_.mask_type())), ways[0], ways[1]);
+    b.SetInsertPoint(ways[0]);
+    end_with(load_them());
+    b.SetInsertPoint(ways[1]);
+  };
   llvm::SmallVector<llvm::Constant*, 16> offsets;
   for (unsigned lane = 0; lane < c_.width.lanes; ++lane)
     offsets.push_back(b.getInt64(static_cast<std::uint64_t>(size) * lane));
-  Value* row = b.CreateGEP(b.getInt8Ty(), first, llvm::ConstantVector::get(offsets));
-  Value* elsewhere = b.CreateAnd(b.CreateICmpNE(pointers, row), lanes);
-  BasicBlock* ways[] = {c_.new_block("in.a.row"), c_.new_block("apart")};
-  BasicBlock* loaded = c_.new_block("loaded");
-  b.CreateCondBr(b.CreateIsNull(b.CreateBitCast(elsewhere, c_.mask_type())), ways[0], ways[1]);
-  b.SetInsertPoint(ways[0]);
-  Value* together = b.CreateMaskedLoad(vector_type, first, load.getAlign(), lanes);
-  b.CreateBr(loaded);
-  b.SetInsertPoint(ways[1]);
-  Value* apart = load_lanes(load, vector_type, Stride::varying(), chunk);
-  BasicBlock* const end = b.GetInsertBlock();
-  b.CreateBr(loaded);
+  if_all_are("in.a.row", b.CreateGEP(b.getInt8Ty(), first, llvm::ConstantVector::get(offsets)), [&]() -> Value* {
+    return lanes != nullptr ? static_cast<Value*>(b.CreateMaskedLoad(vector_type, first, load.getAlign(), lanes))
+                            : b.CreateAlignedLoad(vector_type, first, load.getAlign());
+  });
+  if (are_same_perhaps && lanes == nullptr)  // else there may be no lane, and nothing where the first one points
+    if_all_are("the.same", values_.splat(first), [&] {
+      return values_.splat(b.CreateAlignedLoad(vector_type->getScalarType(), first, load.getAlign()));
+    });
+  end_with(load_lanes(load, vector_type, Stride::varying(), chunk));
   b.SetInsertPoint(loaded);
-  auto* either = b.CreatePHI(vector_type, 2);
-  either->addIncoming(together, ways[0]);
-  either->addIncoming(apart, end);
-  return either;
+  auto* any = b.CreatePHI(vector_type, static_cast<unsigned>(parts.size()));
+  for (std::size_t n = 0; n < parts.size(); ++n) any->addIncoming(parts[n], ends[n]);
+  return any;
 }
 
 }  // namespace cucore::cpu::compiler

@@ -262,4 +262,25 @@ TEST(VectorGroups, load_rows_where_lanes_leave_a_loop_one_by_one) {
   EXPECT_NE(ir.find("in.a.row"), std::string::npos) << ir;
 }
 
+TEST(VectorGroups, divide_integers_as_doubles) {
+  const std::string text = kernel("ld.global.u32 %r2, [%a1];\ndiv.u32 %r1, %r0, %r2;\nrem.s32 %r3, %r2, %r0;\n");
+  TestModule module(text, FormOfCode::Vector);
+  const CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = "x86-64-v3"};
+  const std::string code = value_of(loader::dump_assembly(module.module(), 0, options));
+  EXPECT_NE(code.find("vdivpd"), std::string::npos) << code;
+  EXPECT_EQ(code.find("\tdivl"), std::string::npos) << code;
+  EXPECT_EQ(code.find("\tidivl"), std::string::npos) << code;
+}
+
+TEST(VectorGroups, load_a_row_where_what_was_divided_says_so) {
+  const std::string text = kernel(
+      "ld.global.u32 %r2, [%a0];\nrem.u32 %r3, %r0, %r2;\nmul.wide.u32 %a2, %r3, 4;\nadd.u64 %a2, %a0, %a2;\n"
+      "ld.global.u32 %r1, [%a2];\n");
+  TestModule module(text, FormOfCode::Vector);
+  const CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}};
+  const std::string code = value_of(loader::dump_ir(module.module(), 0, options));
+  EXPECT_NE(code.find("in.a.row"), std::string::npos) << code;
+  EXPECT_NE(code.find("the.same"), std::string::npos) << code;
+}
+
 }  // namespace cucore::cpu

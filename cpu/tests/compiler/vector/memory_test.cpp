@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <numeric>
+#include <string>
 
 #include "cpu/tests/compiler/vector/kernels.hpp"
 
@@ -40,6 +41,36 @@ TEST(VectorForm, extends_indices_whose_bounds_it_knows_as_each_lane_would) {
             << index << type << threads;
       }
     }
+  }
+}
+
+TEST(VectorForm, loads_by_row_and_column_as_the_scalar_form_does) {
+  // Rows of which a chunk has a part, one or several; of elements of all sizes; by all threads or some.
+  struct Rows {
+    std::string type, length, first, count;
+  };
+  for (const auto& [type, length, first, count] :
+       {Rows{"u8", "3", "5", "37"}, Rows{"u32", "16", "5", "37"}, Rows{"u64", "40", "0", "4096"},
+        Rows{"u8", "40", "0", "4096"}, Rows{"u32", "1000", "17", "100"}, Rows{"u32", "7", "0", "4096"}}) {
+    const std::string size = std::to_string(std::stoi(type.substr(1)) / 8);
+    const std::string text = kernel(
+        ".shared .align 16 .b8 tile[8192];\n.reg .u32 %at, %by;\n.reg .pred %in;\n"
+        "mul.lo.u32 %r2, %r0, 0x9e3779b1;\nmov.u32 %at, tile;\nmad.lo.u32 %at, %r0, 8, %at;\n"
+        "st.shared.v2.u32 [%at], {%r2, %r0};\nbar.sync 0;\nld.volatile.shared.u32 %by, [tile+4];\n"
+        "add.u32 %by, %by, " +
+        length + ";\nmov.u32 %r1, 7;\nsub.u32 %r2, %r0, " + first + ";\nsetp.lt.u32 %in, %r2, " + count +
+        ";\n@!%in bra L0;\n"
+        "div.u32 %r3, %r0, %by;\nrem.u32 %r4, %r0, %by;\nmov.u32 %at, tile;\n"
+        "mad.lo.u32 %r3, %r3, " +
+        size + ", %at;\nmad.lo.u32 %r4, %r4, " + size +
+        ", %at;\n"
+        "ld.shared." +
+        type + " %a2, [%r3];\nld.shared." + type +
+        " %a3, [%r4];\n"
+        "xor.b64 %a2, %a2, %a3;\nshr.u64 %a3, %a2, 32;\nxor.b64 %a2, %a2, %a3;\ncvt.u32.u64 %r1, %a2;\nL0:\n");
+    const Words expected = run_form(text, FormOfCode::Scalar, 1024);
+    EXPECT_EQ(run_form(text, FormOfCode::Vector, 1024), expected) << type << ", rows of " << length;
+    EXPECT_EQ(run_form(text, FormOfCode::Masked, 1024), expected) << type << ", rows of " << length;
   }
 }
 

@@ -360,6 +360,35 @@ TEST(VectorForm, divides_only_where_lanes_have_come_to_the_division) {
     EXPECT_EQ(run_form(text, FormOfCode::Vector, threads), run_form(text, FormOfCode::Scalar, threads));
 }
 
+TEST(VectorForm, divides_integers_as_the_scalar_form_does) {
+  // Of all sizes, by zero and by minus one too, and multiples of the divisor, one less and one more.
+  for (const char* const type : {"u32", "s32", "u16", "s16"}) {
+    for (const char* const operation : {"div", "rem"}) {
+      const std::string bits = std::string(type).substr(1);
+      std::string body = "mov.u32 %r1, 0;\n.reg .b16 %h<3>;\n";
+      for (unsigned n = 0; n < 12; ++n) {
+        const std::string factor = std::to_string(0x9e3779b1U + 0x3c6ef372U * n);
+        body += "mad.lo.u32 %r2, %r0, " + factor + ", " + std::to_string(n) + ";\n";
+        body += "and.b32 %r4, %r0, 31;\nmul.lo.u32 %r3, %r2, 0x85ebca6b;\n";
+        body += (n % 2 != 0 ? "shr.u32" : "shr.s32") + std::string(" %r3, %r3, %r4;\n");
+        if (n % 4 != 0)
+          body += "shr.u32 %r2, %r2, %r4;\nmad.lo.u32 %r2, %r2, %r3, " + std::to_string(n % 4 - 2U) + ";\n";
+        if (n == 6) body += "mov.u32 %r2, 0x80000000;\nmov.u32 %r3, %r0;\nsub.u32 %r3, %r3, 9;\n";
+        const std::string what = std::string(operation) + "." + type;
+        body += bits == "32" ? what + " %r4, %r2, %r3;\n"
+                             : "cvt.u16.u32 %h0, %r2;\ncvt.u16.u32 %h1, %r3;\n" + what +
+                                   " %h2, %h0, %h1;\ncvt.u32.u16 %r4, %h2;\n";
+        body += "mad.lo.u32 %r1, %r1, 31, %r4;\n";
+      }
+      const std::string text = kernel(body);
+      std::string refusal;
+      EXPECT_EQ(run_form(text, FormOfCode::Vector, 1024, &refusal), run_form(text, FormOfCode::Scalar, 1024)) << type;
+      EXPECT_EQ(refusal, "");
+      EXPECT_EQ(run_form(text, FormOfCode::Masked, 1000), run_form(text, FormOfCode::Scalar, 1000)) << type;
+    }
+  }
+}
+
 TEST(VectorForm, extends_indices_that_wrap_around_inside_a_chunk_as_each_lane_would) {
   const std::string text = kernel(
       "sub.u32 %r2, %r0, 5;\nmov.u32 %r1, 99;\nsetp.gt.u32 %p0, %r2, 1000;\n"
