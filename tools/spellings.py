@@ -12,7 +12,8 @@ LOWER = re.compile(r"[a-z][a-z0-9_]*")
 CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*")
 OF_CUDA = re.compile(r"(CU|CUDA|NVML|NVRTC|NVVM)_[A-Z0-9_]+")
 APART = re.compile(
-    r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M | re.S
+    r"R\"\(.*?\)\"|//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*",
+    re.M | re.S,
 )
 CONSTANT = re.compile(r"\bconstexpr\b([^;]*);")
 INSIDE = re.compile(r"\([^()]*\)|\{[^{}]*\}|\[[^\[\]]*\]|<[^<>()=;]*>")

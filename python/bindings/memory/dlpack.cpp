@@ -149,7 +149,8 @@ dlpack::Taken dlpack::take(nb::handle capsule) {
 }
 
 void bind_dlpack(nb::module_& module) {
-  nb::class_<TakenTensor>(module, "_DLPackTensor", "A DLPack tensor; its producer gets it back when this goes.");
+  const nb::class_<TakenTensor> bound(module, "_DLPackTensor",
+                                      "A DLPack tensor; its producer gets it back when this goes.");
   module.def("_check_dlpack_request", dlpack::check_request, nb::arg("stream").none(), nb::arg("dl_device").none(),
              nb::arg("copy").none(), "Raises what __dlpack__() raises for arguments like these.");
   module.def("_export_dlpack", export_tensor, nb::arg("owner"), nb::arg("address"), nb::arg("layout"),
