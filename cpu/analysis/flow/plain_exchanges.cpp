@@ -22,8 +22,8 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 
-/// Of memory that lanes share: one of the two, generic addresses as global ones. Volatile accesses of shared memory are
-/// lockstep.hpp's; those that only wait for something exchange nothing.
+/// Of memory that lanes share: one of the two, generic addresses as global ones. Volatile accesses that only wait for
+/// something exchange nothing.
 std::optional<bool> is_plain_of_shared(const Instruction& i, bool is_in_waiting_loop) {
   if (i.opcode != Opcode::Ld && i.opcode != Opcode::St) return {};
   for (const Modifier ordered : {Modifier::Relaxed, Modifier::Acquire, Modifier::Release, Modifier::Mmio, Modifier::Nc,
@@ -31,7 +31,7 @@ std::optional<bool> is_plain_of_shared(const Instruction& i, bool is_in_waiting_
     if (i.has(ordered)) return {};
   const bool is_volatile = i.has(Modifier::Volatile);
   if (is_volatile && is_in_waiting_loop) return {};
-  if (i.space() == Space::Shared) return is_volatile ? std::nullopt : std::optional(true);
+  if (i.space() == Space::Shared) return true;
   if (i.space() == Space::Global || i.space() == Space::Generic) return false;
   return {};
 }
@@ -123,15 +123,15 @@ class FunctionSearch {
         const Access& earlier = known_[n];
         if ((!earlier.is_store && !later.is_store) || earlier.is_shared != later.is_shared || !earlier.array) continue;
         if (!has(done, n) || (later.is_store && !later.is_shared)) continue;
-        if (earlier.is_store && later.is_store) {
+        // Volatile accesses of shared memory are lockstep.hpp's, but for two stores.
+        const bool both_store = earlier.is_store && later.is_store;
+        if (!both_store && later.is_shared && (earlier.is_volatile || later.is_volatile)) continue;
+        if (both_store) {
           if (!overwritten.contains(*later.array) && writes_over(n, numbers_[i])) overwritten.insert(*later.array);
           continue;
         }
         if (arrays.contains(*later.array) && arrays.contains(*earlier.array)) continue;
-        const Meeting meeting = meet(places, earlier, later);
-        const bool exchanges = meeting == Meeting::Surely || (meeting == Meeting::Perhaps && of_warps) ||
-                               (later.is_store && writes_over(n, numbers_[i]));
-        if (!exchanges) continue;
+        if (!exchanges(places, n, numbers_[i], of_warps)) continue;
         arrays.insert(*later.array);
         arrays.insert(*earlier.array);
       }
@@ -154,7 +154,7 @@ class FunctionSearch {
     LaneSum place;
     std::size_t shape;
     std::int64_t bytes;
-    bool is_store, is_shared;
+    bool is_store, is_shared, is_volatile;
     std::optional<std::uint32_t> array;
     LanePlaces::LanesOfWarps lanes;              ///< that come there
     std::optional<LanePlaces::Numbers> in_warp;  ///< places in the first warp: in others they are as far apart
@@ -179,6 +179,24 @@ class FunctionSearch {
     return known->second;
   }
 
+  /// A load where another lane stored, or a store where another lane loaded.
+  bool exchanges(LanePlaces& places, std::size_t earlier, std::size_t later, bool of_warps) {
+    const bool lanes_tell = known_[later].is_store && are_known(known_[earlier], known_[later]);
+    if (lanes_tell) return writes_over(earlier, later);
+    const Meeting meeting = meet(places, known_[earlier], known_[later]);
+    return meeting == Meeting::Surely || (meeting == Meeting::Perhaps && of_warps);
+  }
+
+  /// The lanes' numbers tell where they go, and that not all of them go to one place.
+  bool are_known(const Access& earlier, const Access& later) const {
+    if (!later.is_shared || may_wait_ || !earlier.in_warp || !later.in_warp) return false;
+    const auto is_one_place = [](const LanePlaces::Numbers& numbers) {
+      return std::all_of(numbers.places.begin(), numbers.places.end(),
+                         [&](std::int64_t place) { return place == numbers.places[0]; });
+    };
+    return !is_one_place(*earlier.in_warp) && !is_one_place(*later.in_warp);
+  }
+
   /// A store in shared memory where other lanes loaded or stored, as far as the lanes' numbers tell.
   bool writes_over(std::size_t earlier, std::size_t later) {
     const auto [known, is_new] = overwrites_.try_emplace({earlier, later}, false);
@@ -186,14 +204,9 @@ class FunctionSearch {
     return known->second;
   }
   bool writes_over(const Access& earlier, const Access& later) const {
-    if (!later.is_shared || may_wait_ || earlier.array != later.array || !earlier.in_warp || !later.in_warp)
-      return false;
+    if (earlier.array != later.array || !are_known(earlier, later)) return false;
     const LanePlaces::Numbers &before = *earlier.in_warp, &after = *later.in_warp;
-    const auto is_one_place = [](const LanePlaces::Numbers& numbers) {
-      return std::all_of(numbers.places.begin(), numbers.places.end(),
-                         [&](std::int64_t place) { return place == numbers.places[0]; });
-    };
-    if (before.common != after.common || is_one_place(before) || is_one_place(after)) return false;
+    if (before.common != after.common) return false;
     const auto collide = [&](std::uint32_t first_lanes, std::uint32_t second_lanes) {
       for (std::uint32_t lane = 0; lane < 32; ++lane) {
         for (std::uint32_t other = 0; other < 32; ++other) {
@@ -219,6 +232,7 @@ class FunctionSearch {
                         .bytes = 0,
                         .is_store = is_store,
                         .is_shared = true,
+                        .is_volatile = false,
                         .array = {},
                         .lanes = {},
                         .in_warp = {}});
@@ -235,7 +249,7 @@ class FunctionSearch {
   }
 
   void number_accesses(LanePlaces& places) {
-    std::map<std::tuple<LaneSum, std::int64_t, LanePlaces::LanesOfWarps>, std::uint32_t> numbers[2][2];
+    std::map<std::tuple<LaneSum, std::int64_t, LanePlaces::LanesOfWarps, bool>, std::uint32_t> numbers[2][2];
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
       const Instruction& instruction = function_.body[i];
       const auto is_shared = of_shared_[i];
@@ -245,11 +259,12 @@ class FunctionSearch {
                     .bytes = bytes_of(instruction),
                     .is_store = is_store(instruction),
                     .is_shared = *is_shared,
+                    .is_volatile = instruction.has(Modifier::Volatile),
                     .array = {},
                     .lanes = *is_shared ? places.lanes_at(i) : LanePlaces::LanesOfWarps{},
                     .in_warp = {}};
       const auto [found, is_new] = numbers[access.is_store ? 1 : 0][*is_shared ? 1 : 0].try_emplace(
-          {access.place, access.bytes, access.lanes}, static_cast<std::uint32_t>(known_.size()));
+          {access.place, access.bytes, access.lanes, access.is_volatile}, static_cast<std::uint32_t>(known_.size()));
       numbers_[i] = found->second;
       if (!is_new) continue;
       access.array = places.array_of(access.place);

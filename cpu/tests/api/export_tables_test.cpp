@@ -94,10 +94,10 @@ TEST_F(ExportTables, a_slot_that_is_not_written_refuses_and_says_so) {
   std::memcpy(&bytes, found, sizeof bytes);
   ASSERT_EQ(13 * sizeof(void*), bytes);
   for (std::size_t slot = 1; slot < bytes / sizeof(void*); ++slot) ASSERT_NE(nullptr, found[slot]);
-  EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, call(found[7]));
+  EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, call(found[8]));
   char words[200] = "";
   cucore_cpu_last_report(words, sizeof words);
-  EXPECT_STREQ("cuGetExportTable: slot 7 of the run-time interface table is not implemented", words);
+  EXPECT_STREQ("cuGetExportTable: slot 8 of the run-time interface table is not implemented", words);
 }
 
 TEST_F(ExportTables, the_primary_context_is_known_before_it_is_retained) {

@@ -55,8 +55,8 @@ TEST(Lockstep, is_not_where_a_barrier_stands_between_the_accesses) {
   }
 }
 
-TEST(Lockstep, is_not_for_volatile_accesses_of_global_memory) {
-  EXPECT_EQ(Lines{}, points_in("  st.volatile.global.u32 [%out], %v;\n  ld.volatile.global.u32 %x, [%out+4];\n"));
+TEST(Lockstep, is_for_volatile_accesses_of_global_memory_too) {
+  EXPECT_EQ((Lines{2, 3}), points_in("  st.volatile.global.u32 [%out], %v;\n  ld.volatile.global.u32 %x, [%out+4];\n"));
 }
 
 TEST(Lockstep, is_between_plain_accesses_of_places_of_other_lanes) {
@@ -151,12 +151,12 @@ TEST(Lockstep, is_for_generic_addresses_too_but_not_for_loads_that_only_wait) {
 }
 
 TEST(Lockstep, is_in_loops_where_the_last_iterations_store_precedes_the_load) {
-  EXPECT_EQ((Lines{2, 3}), points_in("AGAIN:\n"
-                                     "  ld.volatile.shared.u32 %x, [%w+4];\n"
-                                     "  st.volatile.shared.u32 [%w], %x;\n"
-                                     "  sub.u32 %v, %v, 1;\n"
-                                     "  setp.gt.s32 %p, %v, 0;\n"
-                                     "  @%p bra AGAIN;\n"));
+  EXPECT_EQ((Lines{2, 3, 6}), points_in("AGAIN:\n"
+                                        "  ld.volatile.shared.u32 %x, [%w+4];\n"
+                                        "  st.volatile.shared.u32 [%w], %x;\n"
+                                        "  sub.u32 %v, %v, 1;\n"
+                                        "  setp.gt.s32 %p, %v, 0;\n"
+                                        "  @%p bra AGAIN;\n"));
 }
 
 TEST(Lockstep, gives_every_form_the_values_of_lanes_in_step) {

@@ -217,7 +217,7 @@ def nth_cases():
         "fns.b32 %d, %a, %b, %c;",
         [(bits, base, n) for bits in patterns for base in bases for n in offsets],
         nth_set_bit,
-        version="6.0",
+        version="7.0",
     )
 
 

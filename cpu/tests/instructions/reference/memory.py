@@ -232,7 +232,7 @@ setp.gt.u32 %more, %n, 0;
             "a:u32",
             "d:u32 low:u64",
             fill.format(save=save, restore=restore, mask=align - 1, align=f", {align}" if align > 8 else ""),
-            [(n,) for n in (1, 2, 3, 5, 8, 13, 21, 34, 7, 60)],
+            [(n,) for n in (1, 2, 3, 5, 8, 13, 7)],  # a GPU's stack has 1 KiB
             lambda n: (reversed_digits(n), 0),
             version="7.3",
             registers=".reg .b32 %n, %i, %x;\n.reg .b64 %bytes, %array, %at, %kept;\n.reg .pred %more;",

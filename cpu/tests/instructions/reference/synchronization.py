@@ -323,16 +323,17 @@ setp.ne.s64 %on, %t, 0;""",
     )
     yield Case(
         "mov.u32.reserved_smem_offset",
-        "what GPUs reserve of shared memory: its size, and the first thread's value kept there beside the kernel's own",
+        "what GPUs reserve of shared memory: that there is room, and the first thread's value kept there beside the kernel's own",
         "a:u32",
-        "cap:u32 inside:pred kept:u32 own:u32",
+        "room:u32 inside:pred kept:u32 own:u32",
         """
 mov.u32 %begin, %reserved_smem_offset_begin;
 mov.u32 %end, %reserved_smem_offset_end;
-sub.u32 %cap, %end, %begin;
+sub.u32 %room, %end, %begin;
 mov.u32 %part, %reserved_smem_offset_1;
 sub.u32 %x, %part, %begin;
-setp.lt.u32 %inside, %x, %cap;
+setp.lt.u32 %inside, %x, %room;
+min.u32 %room, %room, 1;
 setp.eq.u32 %first, %row, 0;
 @%first st.shared.u32 [%part], %a;
 mov.u32 %cell, cells;
@@ -342,7 +343,7 @@ bar.sync 0;
 ld.shared.u32 %kept, [%part];
 ld.shared.u32 %own, [%cell];""",
         [(100 + n,) for n in range(64)],
-        lambda a: (1024, 1, 100, a),
+        lambda a: (1, 1, 100, a),
         version="7.6",
         module=".shared .align 4 .b8 cells[256];",
         registers=".reg .b32 %begin, %end, %part, %x, %cell;\n.reg .pred %first;",
