@@ -196,7 +196,7 @@ void emit_bmsk(FunctionEmitter& f, const Instruction& i) {
 }
 
 /// fns d, mask, base, n: the place of the nth bit set from bit `base` on, `base` being the first; downwards for a
-/// negative n; for n 0, `base` if that bit is set. -1: there is none
+/// negative n; for n 0, `base` if that bit is set. -1: there is none. For the least n of all GPUs give 0.
 void emit_fns(FunctionEmitter& f, const Instruction& i) {
   llvm::IRBuilder<>& b = f.b;
   Value* mask = operand(f, i, 1);
@@ -224,7 +224,8 @@ void emit_fns(FunctionEmitter& f, const Instruction& i) {
   exists = b.CreateAnd(exists, b.CreateOr(b.CreateICmpNE(n, zero), b.CreateICmpEQ(steps, zero)));
   exists = b.CreateAnd(exists, b.CreateICmpULT(base, b.getInt32(32)));
   Value* place = b.CreateSelect(downwards, b.CreateSub(base, steps), b.CreateAdd(base, steps));
-  f.define(i.operands[0], b.CreateSelect(exists, place, none), i.type());
+  Value* const is_least = b.CreateICmpEQ(n, b.getInt32(0x80000000));
+  f.define(i.operands[0], b.CreateSelect(is_least, zero, b.CreateSelect(exists, place, none)), i.type());
 }
 
 /// szext d, a, n: the low n bits of a, extended

@@ -196,6 +196,8 @@ def field_cases():
 def nth_set_bit(bits, base, offset):
     """Where a GPU finds the bit: the `offset`th that is set, counted from `base` up, or down for negative ones."""
     offset = offset - (1 << 32) if offset >> 31 else offset
+    if offset == -(1 << 31):
+        return 0
     if base > 31:
         return mask(32)
     if offset == 0:
@@ -207,7 +209,7 @@ def nth_set_bit(bits, base, offset):
 
 def nth_cases():
     patterns = (0, 1, 0x80000000, 0xFFFFFFFF, 0xAAAAAAAA, 0x00FF00FF, 0xDEADBEEF, 0x10000001)
-    offsets = (0, 1, 2, 3, 8, 17, 32, 33, 0x7FFFFFFF, *(n & mask(32) for n in (-1, -2, -3, -9, -32, -33)))
+    offsets = (0, 1, 2, 3, 8, 17, 32, 33, 0x7FFFFFFF, 0x80000000, *(n & mask(32) for n in (-1, -2, -3, -9, -32, -33)))
     bases = (0, 3, 15, 16, 30, 31, 32, 0xFFFFFFFF)
     yield Case(
         "fns.b32",

@@ -223,7 +223,7 @@ setp.gt.u32 %more, %n, 0;
 @%more bra again;"""
     for name, save, restore, align in (
         ("alloca.u64", "", "", 8),
-        ("alloca.u64.align", "", "", 256),
+        ("alloca.u64.align", "", "", 32),
         ("stacksave.u64", "stacksave.u64 %kept;", "stackrestore.u64 %kept;", 8),
     ):
         yield Case(
