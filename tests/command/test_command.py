@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ["command_line_tool"]
+
 COMMANDS = ["run", "devices", "doctor", "compile", "inspect", "dump", "driver-path", "driver-status", "completion"]
 COMMANDS += ["trace", "version", "cache", "cache ls", "cache stats", "cache verify", "cache prune", "cache clear"]
 COMMANDS += ["trace view", "trace summary"]

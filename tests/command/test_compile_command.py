@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+pytest_plugins = ["command_line_tool"]
+
 PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 
 

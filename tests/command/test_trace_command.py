@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+pytest_plugins = ["command_line_tool"]
+
 
 def event(phase, name, category, at, duration=None, thread=1, process=7, /, **arguments):
     more = {} if duration is None else {"dur": duration}

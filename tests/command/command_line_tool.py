@@ -1,4 +1,4 @@
-"""The command-line tool of this build, and how tests run it."""
+"""The command-line tool of this build, and how tests run it. No conftest.py: workers of python/tests import that name."""
 
 import os
 import shutil
