@@ -1,4 +1,7 @@
-"""The command-line tool of this build, and how tests run it. No conftest.py: workers of python/tests import that name."""
+"""The command-line tool of this build, and how tests run it.
+
+No conftest.py: workers of python/tests import one of that name.
+"""
 
 import os
 import shutil
