@@ -44,8 +44,8 @@ class CUCORE_API KeyRing {
   std::vector<std::pair<std::string, std::string>> keys_;
 };
 
-/// Bytes by name; names are of letters, digits, `.` and `-`. Any member may throw, be slow, or know of another host's
-/// change late: its user copes. Any thread may call, several at once.
+/// Bytes by name; names are of letters, digits, dots and hyphens. Any member may throw, be slow, or know of another
+/// host's change late: its user copes. Any thread may call, several at once.
 class CUCORE_API Store {
  public:
   virtual ~Store() = default;
