@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "src/formats/json_text.hpp"
+
 namespace cucore::driver::trace {
 namespace {
 
@@ -20,23 +22,6 @@ void append_time(std::string& text, Nanoseconds at) {
   std::array<char, 32> digits;
   const int length = std::snprintf(digits.data(), digits.size(), "%.3f", static_cast<double>(at) / 1000.0);
   text.append(digits.data(), static_cast<std::size_t>(length));
-}
-
-void append_quoted(std::string& text, std::string_view value) {
-  text += '"';
-  for (const char c : value) {
-    if (c == '"' || c == '\\') {
-      text += '\\';
-      text += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      std::array<char, 8> escape;
-      std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(c));
-      text += escape.data();
-    } else {
-      text += c;
-    }
-  }
-  text += '"';
 }
 
 }  // namespace
@@ -49,13 +34,13 @@ Nanoseconds now() noexcept {
 
 void Arguments::key(std::string_view name) {
   if (!text_.empty()) text_ += ',';
-  append_quoted(text_, name);
+  detail::append_json_text(text_, name);
   text_ += ':';
 }
 
 Arguments& Arguments::add(std::string_view name, std::string_view value) {
   key(name);
-  append_quoted(text_, value);
+  detail::append_json_text(text_, value);
   return *this;
 }
 
@@ -83,9 +68,9 @@ Event::Event(char phase, std::string_view name, std::string_view category, Place
   text_ += R"({"ph":")";
   text_ += phase;
   text_ += R"(","name":)";
-  append_quoted(text_, name);
+  detail::append_json_text(text_, name);
   text_ += R"(,"cat":)";
-  append_quoted(text_, category);
+  detail::append_json_text(text_, category);
   text_ += R"(,"pid":)" + std::to_string(place.process) + R"(,"tid":)" + std::to_string(place.thread) + R"(,"ts":)";
   append_time(text_, at);
 }

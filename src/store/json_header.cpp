@@ -2,7 +2,8 @@
 #include "src/store/json_header.hpp"
 
 #include <charconv>
-#include <cstdio>
+
+#include "src/formats/json_text.hpp"
 
 namespace cucore::detail {
 namespace {
@@ -131,23 +132,6 @@ class Reader {
   std::string_view left_;
 };
 
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 32) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c));
-      out += escaped;
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
 }  // namespace
 
 std::optional<JsonHeader> read_json_header(std::string_view text) { return Reader(text).object(); }
@@ -156,9 +140,10 @@ std::string write_json_header(const JsonHeader& header) {
   std::string out = "{";
   for (const auto& [name, value] : header) {
     if (out.size() > 1) out += ", ";
-    out += in_quotes(name) + ": ";
+    append_json_text(out, name);
+    out += ": ";
     if (const auto* text = std::get_if<std::string>(&value)) {
-      out += in_quotes(*text);
+      append_json_text(out, *text);
     } else if (const auto* number = std::get_if<std::uint64_t>(&value)) {
       out += std::to_string(*number);
     } else {
