@@ -309,6 +309,13 @@ std::optional<double> seconds_of(nb::handle timeout) {
   return seconds;
 }
 
+std::string path_of(nb::handle path) {
+  PyObject* encoded = nullptr;
+  if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
+  const nb::object kept = nb::steal(encoded);
+  return {PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded))};
+}
+
 nb::object text_object(std::string_view text) {
   auto object = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
   if (!object.is_valid()) throw nb::python_error();

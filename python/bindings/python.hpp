@@ -209,6 +209,9 @@ bool truth_of(nb::handle value);
 /// Bytes of a log or name as str; undecodable bytes become backslash escapes.
 nb::object text_object(std::string_view text);
 
+/// The path of a file, a str, bytes or os.PathLike, as the system spells it.
+std::string path_of(nb::handle path);
+
 /// Raises a Python exception of that class.
 [[noreturn]] void raise(nb::handle exception_class, const std::string& text);
 

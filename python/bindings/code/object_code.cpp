@@ -34,14 +34,6 @@ nb::object copy_of(nb::handle dict) {
   return copy;
 }
 
-// The path of a file as the system spells it.
-std::filesystem::path path_of(nb::handle path) {
-  PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
-  const nb::object kept = nb::steal(encoded);
-  return std::string(PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded)));
-}
-
 }  // namespace
 
 PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping) {
@@ -65,7 +57,7 @@ PyObjectCode object_code(CodeType type, nb::handle module, const std::string& na
                           Py_TYPE(module.ptr())->tp_name)
                              .c_str());
   }
-  const std::string native = path_of(module).string();
+  const std::string native = path_of(module);
   auto shown = nb::steal(PyUnicode_DecodeFSDefaultAndSize(native.data(), static_cast<Py_ssize_t>(native.size())));
   if (!shown.is_valid()) throw nb::python_error();
   return {ObjectCode::from_file(type, std::filesystem::path(native), name, std::move(mapping)), std::move(shown),

@@ -48,13 +48,6 @@ class PythonStore final : public ProgramCacheStore {
   nb::object store_;
 };
 
-std::string path_of(nb::handle given) {
-  PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(given.ptr(), &encoded) == 0) throw nb::python_error();
-  const nb::object kept = nb::steal(encoded);
-  return PyBytes_AS_STRING(encoded);
-}
-
 void make(ProgramCache* self, nb::handle path, std::uint64_t max_bytes, double lock_wait, bool shared,
           nb::handle store) {
   ProgramCacheOptions options{.max_bytes = max_bytes,

@@ -127,14 +127,6 @@ GraphDebugPrintOptions debug_print_options(nb::handle options) {
   return wanted;
 }
 
-std::string path_of(nb::handle path) {
-  const auto plain = nb::steal(PyOS_FSPath(path.ptr()));
-  if (!plain.is_valid()) throw nb::python_error();
-  PyObject* bytes = nullptr;
-  if (PyUnicode_FSConverter(plain.ptr(), &bytes) == 0) throw nb::python_error();
-  return text_of(nb::steal(bytes), "path");
-}
-
 void bind_graph_definition(nb::module_& module) {
   bind_condition(module);
   auto cls = nb::class_<PyGraphDefinition, PyGraphPoint>(module, "GraphDefinition", nb::is_weak_referenceable(),

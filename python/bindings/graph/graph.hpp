@@ -111,8 +111,6 @@ Kernel required_kernel(nb::handle object);
 /// Calls `call` with GraphCompleteOptions made of the dataclass, a dict of its fields or None.
 nb::object with_complete_options(nb::handle options, const std::function<Graph(const GraphCompleteOptions&)>& call);
 GraphDebugPrintOptions debug_print_options(nb::handle options);
-/// A path of str, bytes or os.PathLike.
-std::string path_of(nb::handle path);
 
 /// The source or destination of a copy or a fill: a Buffer, or an int with an owner or None.
 MemoryOperand memory_operand(nb::handle operand, nb::handle owner, const char* name);

@@ -61,8 +61,8 @@ nb::object memory_view(nb::handle object, const char* what, bool writable) {
     throw nb::value_error((std::string(what) + " must be C-contiguous").c_str());
   }
   if (writable && memory->readonly != 0) {
-    Py_buffer
-        writable_memory;  // the object says in its own words, and with its own type of error, that it is read-only
+    Py_buffer writable_memory;
+    // The object says in its own words, and with its own type of error, that it is read-only.
     if (PyObject_GetBuffer(object.ptr(), &writable_memory, PyBUF_WRITABLE) != 0) throw nb::python_error();
     PyBuffer_Release(&writable_memory);
     throw nb::value_error((std::string(what) + " is read-only").c_str());
