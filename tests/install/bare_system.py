@@ -125,15 +125,21 @@ def try_system(suite, folder, say):
     return failed
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parse(description, names, **about_names):
+    """The arguments of a test in bare systems, of which `names` are those without a dash."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--wheels", type=Path, default=ROOT / "build/wheels")
     parser.add_argument("--systems", type=Path, default=ROOT / "build/bare", help="the folder of the systems")
     parser.add_argument("--output", type=Path)
-    parser.add_argument("suites", nargs="*", default=SUITES)
+    parser.add_argument(names, nargs="*", **about_names)
     arguments = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("debootstrap and chroot need root")
+    return arguments
+
+
+def main():
+    arguments = parse(__doc__, "suites", default=SUITES)
     lines = []
 
     def say(text):

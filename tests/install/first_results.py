@@ -7,7 +7,6 @@ command counts for the time that it took or that of the processors, whichever is
 `--output FILE` writes the transcript there as well.
 """
 
-import argparse
 import os
 import re
 import shutil
@@ -17,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bare_system import ROOT, entered, environment, make_system, prepare
+from bare_system import ROOT, entered, environment, make_system, parse, prepare
 
 sys.path.insert(0, str(ROOT / "tests/docs"))
 import snippets
@@ -158,14 +157,7 @@ def try_way(way, folder, say):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--wheels", type=Path, default=ROOT / "build/wheels")
-    parser.add_argument("--systems", type=Path, default=ROOT / "build/bare", help="the folder of the systems")
-    parser.add_argument("--output", type=Path)
-    parser.add_argument("names", nargs="*", help="of ways, or parts of them: author, student, course; all if none")
-    arguments = parser.parse_args()
-    if os.geteuid() != 0:
-        sys.exit("debootstrap and chroot need root")
+    arguments = parse(__doc__, "names", help="of ways, or parts of them: author, student, course; all if none")
     lines = []
 
     def say(text):
