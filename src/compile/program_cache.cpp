@@ -115,6 +115,7 @@ struct ProgramCache::State {
   std::optional<CompileRecord> read(const CompileKey& key, std::string* damage = nullptr);
   bool write(const CompileKey& key, const CompileRecord& record);
   bool write(const CompileKey& key, const std::string& entry);
+  bool write_entry(const std::string& hex, const std::string& entry);
   std::optional<CompileRecord> obtain(const CompileKey& key);
   CompileRecord compile_for_all(const CompileKey& key, const KeyMaker& make_key,
                                 const std::function<CompileRecord()>& compile, std::string& why);
@@ -211,10 +212,14 @@ bool ProgramCache::State::write(const CompileKey& key, const CompileRecord& reco
   return is_key(key) && write(key, entry_bytes(key, record));
 }
 
-bool ProgramCache::State::write(const CompileKey& key, const std::string& entry) {
-  const bool stored = folder.write(CacheFolder::Shelf::entries, key.hex, entry, evictions);
+bool ProgramCache::State::write_entry(const std::string& hex, const std::string& entry) {
+  const bool stored = folder.write(CacheFolder::Shelf::entries, hex, entry, evictions);
   ++(stored ? stores : store_failures);
-  if (!stored) return false;
+  return stored;
+}
+
+bool ProgramCache::State::write(const CompileKey& key, const std::string& entry) {
+  if (!write_entry(key.hex, entry)) return false;
   detail::FrameWriter parts(detail::FrameKind::cache_key_parts);
   parts.number(key.parts.size());
   for (const auto& [label, digest] : key.parts) {
@@ -430,10 +435,7 @@ std::optional<std::string> ProgramCache::read_entry(const std::string& key) {
 
 bool ProgramCache::write_entry(const std::string& key, const std::string& entry) {
   const CompileKey given{.hex = key};
-  if (!is_key(given) || !is_entry(given, entry)) return false;
-  const bool is_stored = state_->folder.write(CacheFolder::Shelf::entries, key, entry, state_->evictions);
-  ++(is_stored ? state_->stores : state_->store_failures);
-  return is_stored;
+  return is_key(given) && is_entry(given, entry) && state_->write_entry(key, entry);
 }
 
 bool ProgramCache::erase(const CompileKey& key) {

@@ -140,7 +140,7 @@ class FunctionSearch {
     std::vector<bool> found(function_.body.size(), false);
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
       if (!of_shared_[i]) continue;
-      const auto array = places.array_of(places.place_of(i));
+      const std::optional<std::uint32_t>& array = known_[numbers_[i]].array;
       const auto is_of = [&](const std::set<std::uint32_t>& some) {
         return array ? some.contains(*array) : !some.empty();
       };
