@@ -21,8 +21,7 @@ namespace {
 
 namespace trace = cucore::cpu::runtime::trace;
 
-// ---- NVTX's interface
-// ------------------------------------------------------------------------------------------------
+// ---- NVTX's interface ----------------------------------------------------------------------------------------------
 
 struct Domain {
   std::string name;
@@ -61,8 +60,7 @@ struct Callbacks {
 };
 constexpr std::uint32_t callbacks_table = 1;
 
-// ---- what is known of ranges
-// -----------------------------------------------------------------------------------------
+// ---- what is known of ranges ---------------------------------------------------------------------------------------
 
 struct Range {
   std::string name;
@@ -152,8 +150,7 @@ trace::Arguments facts_of(const Domain* domain, const Attributes* attributes) {
   return facts;
 }
 
-// ---- marks, ranges of a thread, ranges
-// -------------------------------------------------------------------------------
+// ---- marks, ranges of a thread, ranges -----------------------------------------------------------------------------
 
 void mark(const Domain* domain, const std::string& name, const Attributes* attributes) {
   trace::write(
@@ -210,8 +207,7 @@ void name_thread(std::uint32_t thread, const std::string& name) {
   trace::write(trace::event('M', "thread_name", "__metadata", {getpid(), thread}, 0, arguments));
 }
 
-// ---- the tables
-// ------------------------------------------------------------------------------------------------------
+// ---- the tables ----------------------------------------------------------------------------------------------------
 
 /// Fills what there is of a module's table. Entry 0 is none.
 class Table {

@@ -130,8 +130,7 @@ void end(std::string last) noexcept {
 
 void set_caller_writes(bool writes) noexcept { caller_writes = writes; }
 
-// ---- calls
-// -----------------------------------------------------------------------------------------------------------
+// ---- calls ---------------------------------------------------------------------------------------------------------
 
 void Call::begin(const char* function) {
   if (current != nullptr) return;  // an entry that calls another one
@@ -154,8 +153,7 @@ void describe(std::string_view name, const Arguments& arguments) {
   current->arguments = arguments;
 }
 
-// ---- work
-// ------------------------------------------------------------------------------------------------------------
+// ---- work ----------------------------------------------------------------------------------------------------------
 
 std::unique_ptr<Note> note_for(const Lane& lane) {
   if (!is_on()) return nullptr;
@@ -207,8 +205,7 @@ void Running::finish() noexcept {
                 ",\"id\":" + std::to_string(note_->arrow) + R"(,"bp":"e")"));
 }
 
-// ---- other slices
-// ----------------------------------------------------------------------------------------------------
+// ---- other slices --------------------------------------------------------------------------------------------------
 
 Slice::Slice(std::string_view category, std::string name)
     : category_(category), name_(std::move(name)), begin_(is_open() ? now() : 0) {}
