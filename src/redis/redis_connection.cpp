@@ -111,8 +111,7 @@ std::optional<RedisReply> RedisConnections::try_on(redisContext& connection,
 RedisConnections::Connection RedisConnections::take_kept() {
   const std::lock_guard lock(mutex_);
   if (process_ != ::getpid()) {
-    for (Connection& each : kept_) (void)each.release();  // the parent's: closing them would say so to the server
-    kept_.clear();
+    kept_.clear();  // closes sockets that the parent goes on using
     process_ = ::getpid();
   }
   if (kept_.empty()) return nullptr;

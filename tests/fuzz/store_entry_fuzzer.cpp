@@ -16,7 +16,8 @@
 
 namespace {
 
-const std::string key(64, 'a'), secret(32, 's');
+constexpr std::string_view key = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+constexpr std::string_view secret = "ssssssssssssssssssssssssssssssss";
 constexpr std::size_t digest_bytes = std::tuple_size_v<cucore::detail::Sha256Digest>;
 
 void require(bool condition) {
@@ -24,7 +25,8 @@ void require(bool condition) {
 }
 
 const cucore::detail::Trust& signed_only() {
-  static const cucore::detail::Trust trust{.keys = cucore::KeyRing({{"team", secret}}), .allow_unsigned = false};
+  static const cucore::detail::Trust trust{.keys = cucore::KeyRing({{"team", std::string(secret)}}),
+                                           .allow_unsigned = false};
   return trust;
 }
 
@@ -62,8 +64,8 @@ void read_archive(std::string_view bytes) {
   const int file = ::memfd_create("archive", 0);
   require(file >= 0 && ::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
   try {
-    const cucore::ArchiveImport report = cucore::import_cache(cache, "/proc/self/fd/" + std::to_string(file),
-                                                              {.keys = cucore::KeyRing({{"team", secret}})});
+    const cucore::ArchiveImport report = cucore::import_cache(
+        cache, "/proc/self/fd/" + std::to_string(file), {.keys = cucore::KeyRing({{"team", std::string(secret)}})});
     require(report.imported == 0);  // a payload of the fuzzer's is no entry of a cache
   } catch (const cucore::ValueError&) {
   }

@@ -86,7 +86,7 @@ std::string message_of(const auto& act) {
 
 TEST_F(redis_store, keeps_entries_of_any_bytes) {
   RedisStore store(server_.url(), {.prefix = "a[*]:"}), other(server_.url(), {.prefix = "a*:"});
-  const std::string bytes("\0\r\n$-1\xff", 8);
+  const std::string bytes("\0\r\n$-1\xff", 7);
   EXPECT_FALSE(store.get("abc"));
   EXPECT_FALSE(store.exists("abc"));
   store.put("abc", bytes);
