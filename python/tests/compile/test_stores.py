@@ -370,6 +370,20 @@ def test_counts_as_prometheus_reads_them(tmp_path):
     assert "# TYPE cucore_store_published_total counter\ncucore_store_published_total 1\n" in stores.prometheus(shared)
 
 
+def test_counts_as_opentelemetry_has_them(tmp_path):
+    export = pytest.importorskip("opentelemetry.sdk.metrics.export")
+    from opentelemetry.sdk.metrics import MeterProvider
+
+    shared = stores.SharedStore(tmp_path / "store", keys=KEYS)
+    compile_through(cache_of(tmp_path, 1, shared))
+    reader = export.InMemoryMetricReader()
+    stores.opentelemetry(shared, MeterProvider([reader]).get_meter("test"), {"store": "of all"})
+    (scope,) = reader.get_metrics_data().resource_metrics[0].scope_metrics
+    points = {metric.name: metric.data.data_points[0] for metric in scope.metrics}
+    assert points["cucore.store.published"].value == 1
+    assert points["cucore.store.hits"].attributes == {"store": "of all"}
+
+
 def test_something_else_is_no_store():
     with pytest.raises(TypeError, match="not int"):
         stores.open_store(7)
