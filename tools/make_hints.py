@@ -15,6 +15,7 @@ PAGE = ROOT / "docs/reference/hints.md"
 AREAS = (
     ("compile", "Compiling and linking"),
     ("store", "Shared stores and archives"),
+    ("redis", "Shared stores in Redis"),
     ("toolkit", "NVIDIA's compilers"),
     ("link", "NVIDIA's compilers"),
     ("code", "Compiled code, kernels and launches"),

@@ -32,6 +32,7 @@ ROOMS = {
     "src/compile": "include/cucore/detail include/cucore src/settings src/error src/formats src/files src/driver "
     "src/toolkit src/link src/code",
     "src/store": "include/cucore src/settings src/formats src/files",
+    "src/redis": "include/cucore",
     "src/graph": "include/cucore src/error src/driver src/handles src/device src/memory src/code",
     # The CPU device: from PTX to host code
     "cpu/error": "",

@@ -9,11 +9,12 @@ signature is a miss. One host compiles a key, the others wait for it.
 """
 
 from cucore.stores._backend import BackendStore
+from cucore.stores._counts import opentelemetry, prometheus
 from cucore.stores._folder import FolderStore
 from cucore.stores._fsspec import FsspecStore
 from cucore.stores._redis import RedisStore
 from cucore.stores._seal import KeyRing, RejectedEntry
-from cucore.stores._shared import SharedStore, StoreStats, open_store, prometheus
+from cucore.stores._shared import SharedStore, StoreStats, open_store
 from cucore.stores._store import Store
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "Store",
     "StoreStats",
     "open_store",
+    "opentelemetry",
     "prometheus",
 ]

@@ -1,5 +1,6 @@
 """RedisStore: a Redis or Valkey server, by the package ``redis``."""
 
+import re
 from collections.abc import Iterable
 
 from cucore.stores._store import Store
@@ -41,7 +42,8 @@ class RedisStore(Store):
 
     def list(self) -> Iterable[str]:
         start = f"{self._prefix}entry:"
-        for name in self._client.scan_iter(match=f"{start}*"):
+        pattern = re.sub(r"([*?\[\]^\\])", r"\\\1", start)  # whatever signs of patterns the prefix has
+        for name in self._client.scan_iter(match=f"{pattern}*"):
             yield name.decode().removeprefix(start)
 
     def lease(self, name: str, token: str, seconds: float) -> bool:

@@ -267,11 +267,3 @@ def open_store(store: object) -> Store:
     if callable(getattr(store, "get", None)) and callable(getattr(store, "put", None)):
         return _backend.BackendStore(store)
     raise TypeError(f"a store must be a URL, a path, a Store or have get and put, not {type(store).__name__}")
-
-
-def prometheus(shared: SharedStore) -> str:
-    """The counts in the text format of Prometheus."""
-    lines = []
-    for name, value in asdict(shared.stats).items():
-        lines += [f"# TYPE cucore_store_{name}_total counter", f"cucore_store_{name}_total {value}"]
-    return "\n".join(lines) + "\n"
