@@ -1,15 +1,15 @@
 """`make test-clients`: the clients of tests/clients/suites/clients.toml, whole, each in an environment of its own.
 
-Usage: test_clients.py [--folder FOLDER] [--driver FOLDER] [--modules TEXT] [--remaining] [--again] [--workers N]
+Usage: test_clients.py [--folder FOLDER] [--driver FOLDER] [--modules PATTERN] [--remaining] [--again] [--workers N]
                        [CLIENT ...]
 Environments and caches lie in FOLDER (default build/clients). What came of each module is written at once to
 bench/results/clients/CLIENT.json, with what it came of: a module whose result is of this driver, these programs and
-this environment is not run again (but with --again), so a run that was interrupted goes on where it was. With --modules
-only modules whose names contain TEXT run, with --remaining only those that have no result at all; what the file has of
-the others stays, unless it is of another environment. N modules run at a time, each in a process of its own, for as
-long as it makes progress (suites/limited.py). At the end the whole record is compared with exceptions.toml, into
+these packages is not run again (but with --again), so a run that was interrupted goes on where it was. With --modules
+only modules in whose names the regular expression is found run, with --remaining only those that have no result at all;
+what the file has of the others stays. N modules run at a time, each in a process of its own, for as long as it makes
+progress (suites/limited.py). At the end the whole record is compared with exceptions.toml, into
 bench/results/clients/verdict.txt, and docs/compatibility.md is made of it; all to be committed. Ends with status 1 if
-exceptions.toml does not say exactly what failed, or something has not run.
+exceptions.toml does not say exactly what failed, or results are missing or of other drivers, programs or packages.
 """
 
 import argparse
@@ -88,11 +88,11 @@ def summary(found):
     return {"passed": passed, "skipped": dict(sorted(skipped.items())), "failed": failed}
 
 
-def source_of_results(client, driver):
-    """A short name of the driver and of the programs of ours, by their content."""
+def source_of_results(client, driver, packages):
+    """A short name of the driver and of the programs of ours, by their content, and of the packages."""
     files = [each for each in sorted(driver.rglob("*")) if each.is_file()]
     files += [suites.HERE / each for each in client.programs]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256("\n".join(packages).encode())
     for each in files:
         digest.update(each.name.encode() + each.read_bytes())
     return digest.hexdigest()[:12]
@@ -102,23 +102,23 @@ def run_client(client, options):
     """Runs what is to be run, and writes each result as it comes."""
     folder, driver = options.folder.resolve() / client.name, options.driver.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    python, environment = set_up(client, folder, driver)
+    python, packages = set_up(client, folder, driver)
     path = RESULTS / f"{client.name}.json"
-    before = json.loads(path.read_text()) if path.exists() else {}
-    done = before["modules"] if before.get("environment") == environment else {}
-    source, modules = source_of_results(client, driver), modules_of(client, python)
+    done = json.loads(path.read_text())["modules"] if path.exists() else {}
+    source, modules = source_of_results(client, driver, packages), modules_of(client, python)
 
     def is_due(module):
-        if options.modules not in module:
+        if not re.search(options.modules, module):
             return False
-        return options.again or module not in done or (done[module]["source"] != source and not options.remaining)
+        return options.again or module not in done or (done[module].get("source") != source and not options.remaining)
 
     def write():
         record = {
             "client": client.title,
             "version": version(python, client.distribution),
             "machine": machine(),
-            "environment": environment,
+            "packages": packages,
+            "source": source,
             "modules": {module: done[module] for module in modules if module in done},
             "remaining": [module for module in modules if module not in done],
         }
@@ -145,7 +145,7 @@ def run_client(client, options):
 
 def line(module, kept):
     numbers = f"{kept['passed']} passed, {len(kept['failed'])} failed, {sum(kept['skipped'].values())} skipped"
-    return f"{module}: {numbers} ({kept['seconds']} s of processor time)"
+    return f"{module}: {numbers} ({kept.get('seconds', '?')} s of processor time)"
 
 
 def verdict(name, known):
@@ -156,6 +156,9 @@ def verdict(name, known):
     record = json.loads(path.read_text())
     lines = [f"== {record['client']} {record['version']}", *(line(*each) for each in record["modules"].items())]
     differences = [f"{module}: was not run" for module in record["remaining"]]
+    other = sum(kept.get("source") != record.get("source", "") for kept in record["modules"].values())
+    if other:
+        differences.append(f"{name}: the results of {other} modules are of other drivers, programs or packages")
     for module, kept in record["modules"].items():
         differences += suites.differences(kept["failed"], known, module)
     of_no_module = [test for test in known if not any(suites.belongs_to(test, each) for each in record["modules"])]
