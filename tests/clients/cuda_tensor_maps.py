@@ -1,5 +1,5 @@
-# A client of the driver: tensor maps of both kinds through ctypes, in the 64-byte alignment that the manual asks for, and
-# maps that kernels make, on a device of compute capability 9.0 (CUCORE_CPU_COMPUTE_CAPABILITY).
+# A client of the driver: tensor maps of both kinds through ctypes, in the 64-byte alignment that the manual asks for,
+# and maps that kernels make, on a device of compute capability 9.0 (CUCORE_CPU_COMPUTE_CAPABILITY).
 import ctypes
 
 from checked import checked
@@ -101,8 +101,8 @@ def im2col_maps_have_limits():
         assert code == INVALID, code
 
 
-# One warp makes a map of a matrix of floats, 64 columns wide and 32 high, of shared memory full of FILLER, as Triton does
-# of zeros; hands it over through global memory; and copies the box of 16 columns and 8 rows at column 8, row 4.
+# One warp makes a map of a matrix of floats, 64 columns wide and 32 high, of shared memory full of FILLER, as Triton
+# does of zeros; hands it over through global memory; and copies the box of 16 columns and 8 rows at column 8, row 4.
 BY_KERNEL = """
 .version 8.3
 .target sm_90a

@@ -62,12 +62,18 @@ def exceptions():
 
 
 def environment(driver, client):
-    """What docs/clients.md tells users to set, and what the client needs besides."""
-    names = {**os.environ, "LD_LIBRARY_PATH": str(driver), "PATH": f"{driver / 'bin'}:{os.environ['PATH']}"}
-    names |= {f"TRITON_PTXAS{each}_PATH": str(driver / "bin/ptxas") for each in ("", "_BLACKWELL")}
+    """What a client gets besides what `cucore run` sets: which build's driver that is, and what it needs anywhere."""
+    names = {**os.environ, "CUCORE_CPU_DRIVER": str(driver / "libcuda.so.1")}
     for name in ("CUDA_VISIBLE_DEVICES", "CUCORE_CPU_COMPUTE_CAPABILITY", "CUCORE_DEVICE"):
         names.pop(name, None)
     return names | {"PYTHONDONTWRITEBYTECODE": "1", "CUCORE_CPU_DEVICES": "1"} | client.environment
+
+
+def by_hand(driver, folder):
+    """What docs/clients.md tells users to set who have no `cucore run`."""
+    names = {"LD_LIBRARY_PATH": str(driver), "PATH": f"{driver / 'bin'}:{os.environ['PATH']}"}
+    names |= {f"TRITON_PTXAS{each}_PATH": str(driver / "bin/ptxas") for each in ("", "_BLACKWELL")}
+    return names | {"TRITON_CACHE_DIR": str(folder / "TRITON")}
 
 
 def command(client, module, python):
@@ -89,17 +95,18 @@ def results(client, text):
     return found
 
 
-def run(client, module, python, driver, folder):
+def run(client, module, python, driver, folder, cucore=None):
     """What came of each test of a module, and the seconds of processor time it took; a module that ends before its
-    tests do is a failure by its own name."""
+    tests do is a failure by its own name. With the tool's path it is `cucore run` that sets the environment."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = environment(driver, client) | {"TRITON_CACHE_DIR": str(folder / "TRITON")}
+    names = environment(driver, client) | ({} if cucore else by_hand(driver, folder))
     names |= {"WARP_CACHE_PATH": str(folder / "warp"), "CUPY_CACHE_DIR": str(folder / "cupy"), "HOME": str(folder)}
     if client.programs:
         names["PYTHONPATH"] = str(program(client, module).parent)
     with open(folder / f"{module}.log", "w") as log, open(folder / f"{module}.out", "w+") as out:
         how = {"cwd": folder, "env": names, "stdout": out, "stderr": log}
-        ended = limited.run(command(client, module, python), client.seconds, **how)
+        words = [str(cucore), "run"] if cucore else []
+        ended = limited.run([*words, *command(client, module, python)], client.seconds, **how)
         out.seek(0)
         found = results(client, out.read())
     if ended.why or not found:
