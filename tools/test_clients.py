@@ -1,15 +1,16 @@
 """`make test-clients`: the clients of tests/clients/suites/clients.toml, whole, each in an environment of its own.
 
-Usage: test_clients.py [--folder FOLDER] [--driver FOLDER] [--modules PATTERN] [--remaining] [--again] [--workers N]
-                       [CLIENT ...]
+Usage: test_clients.py [--folder FOLDER] [--driver FOLDER] [--tool FILE] [--modules PATTERN] [--remaining]
+                       [--again] [--workers N] [CLIENT ...]
 Environments and caches lie in FOLDER (default build/clients). What came of each module is written at once to
 bench/results/clients/CLIENT.json, with what it came of: a module whose result is of this driver, these programs and
 these packages is not run again (but with --again), so a run that was interrupted goes on where it was. With --modules
 only modules in whose names the regular expression is found run, with --remaining only those that have no result at all;
-what the file has of the others stays. N modules run at a time, each in a process of its own, for as long as it makes
-progress (suites/limited.py). At the end the whole record is compared with exceptions.toml, into
-bench/results/clients/verdict.txt, and docs/compatibility.md is made of it; all to be committed. Ends with status 1 if
-exceptions.toml does not say exactly what failed, or results are missing or of other drivers, programs or packages.
+what the file has of the others stays. N modules run at a time, each started by `cucore run`, which alone sets what the
+CPU device needs, and for as long as it makes progress (suites/limited.py). At the end the whole record is compared with
+exceptions.toml, into bench/results/clients/verdict.txt, and docs/compatibility.md is made of it; all to be committed.
+Ends with status 1 if exceptions.toml does not say exactly what failed, or results are missing or of other drivers,
+programs or packages.
 """
 
 import argparse
@@ -125,7 +126,7 @@ def run_client(client, options):
         path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
     def run(module):
-        return module, *suites.run(client, module, python, driver, folder / "run")
+        return module, *suites.run(client, module, python, driver, folder / "run", options.tool.resolve())
 
     RESULTS.mkdir(parents=True, exist_ok=True)
     write()
@@ -171,6 +172,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, default=ROOT / "build/clients")
     parser.add_argument("--driver", type=Path, default=ROOT / "build/cpu/driver")
+    parser.add_argument("--tool", type=Path, default=ROOT / "build/cli/cucore")
     parser.add_argument("--modules", default="")
     parser.add_argument("--remaining", action="store_true")
     parser.add_argument("--again", action="store_true")
