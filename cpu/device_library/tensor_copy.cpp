@@ -39,11 +39,22 @@ struct BoxPlace {
   }
 };
 
+/// What a map that a kernel made of zeros can lack; one that the driver encoded has it.
+bool lacks_steps_or_extents(const TensorMapContents& map) {
+  const auto is_zero = [](auto number) { return number == 0; };
+  const std::size_t corners = map.is_im2col != 0 ? 2 : map.rank;
+  return map.element_bytes == 0 || std::any_of(map.box, map.box + corners, is_zero) ||
+         std::any_of(map.element_strides, map.element_strides + map.rank, is_zero);
+}
+
 /// Why hardware refuses a copy as illegal; null if it does not.
 const char* why_illegal(const TensorMapContents& map, const BoxPlace& box) {
-  if (map.magic != TensorMapContents::expected_magic) return "the tensor map is none that this driver encoded";
+  if (map.magic != TensorMapContents::expected_magic)
+    return "the tensor map is none that this driver encoded, or to which tensormap.replace gave a rank";
   if (map.rank != (box.rank == four_rows ? 2 : box.rank))
     return "the tensor map has another number of dimensions than the instruction";
+  if (lacks_steps_or_extents(map))
+    return "the tensor map has no type of elements, or 0 for an element stride or an extent of its box";
   if ((map.is_im2col != 0) != box.is_im2col()) return "the tensor map is of the other mode, tiled or im2col";
   if (box.rank == four_rows && map.box[1] != 1) return "four rows are copied by a tensor map whose box is not one row";
   if (map.interleave != 0) return "interleaved tensor maps are not supported";

@@ -1,11 +1,11 @@
 # A client of the driver: tensor maps of both kinds through ctypes, in the 64-byte alignment that the manual asks for,
-# on a device of compute capability 9.0 (CUCORE_CPU_COMPUTE_CAPABILITY).
+# and maps that kernels make, on a device of compute capability 9.0 (CUCORE_CPU_COMPUTE_CAPABILITY).
 import ctypes
 
 from checked import checked
 
 driver = ctypes.CDLL("libcuda.so.1")
-INVALID = 1
+INVALID, ILLEGAL_INSTRUCTION = 1, 715
 FLOAT16, FLOAT32 = 6, 7  # CUtensorMapDataType
 SWIZZLE_NONE, SWIZZLE_32B = 0, 1
 
@@ -101,6 +101,94 @@ def im2col_maps_have_limits():
         assert code == INVALID, code
 
 
+# One warp makes a map of a matrix of floats, 64 columns wide and 32 high, of shared memory full of FILLER, as Triton
+# does of zeros; hands it over through global memory; and copies the box of 16 columns and 8 rows at column 8, row 4.
+BY_KERNEL = """
+.version 8.3
+.target sm_90a
+.address_size 64
+.visible .entry copy_box(.param .u64 matrix, .param .u64 scratch, .param .u64 out) {
+  .reg .b32 %r<8>;
+  .reg .b64 %d<8>;
+  .reg .pred %p, %thread0;
+  .shared .align 128 .b8 map[128];
+  .shared .align 128 .b8 box[512];
+  .shared .align 8 .b64 arrived;
+  ld.param.u64 %d1, [matrix];
+  ld.param.u64 %d2, [scratch];
+  ld.param.u64 %d3, [out];
+  mov.u32 %r1, %tid.x;
+  setp.eq.u32 %thread0, %r1, 0;
+  mov.u32 %r2, map;
+  mad.lo.u32 %r3, %r1, 4, %r2;
+  st.shared.b32 [%r3], FILLER;
+  bar.warp.sync -1;
+  cvt.u64.u32 %d4, %r2;
+  @!%thread0 bra made;
+  tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%d4], %d1;
+  RANK
+  tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%d4], 0, 16;
+  tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%d4], 1, 8;
+  tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%d4], 0, 64;
+  tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%d4], 1, 32;
+  tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%d4], 0, 256;
+  tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%d4], 0, 1;
+  tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%d4], 1, 1;
+  tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%d4], 7;
+  tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%d4], 0;
+  tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%d4], 0;
+  tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%d4], 0;
+  mbarrier.init.shared.b64 [arrived], 1;
+made:
+  bar.warp.sync -1;
+  tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d2], [%d4], 128;
+  fence.proxy.tensormap::generic.acquire.gpu [%d2], 128;
+  @!%thread0 bra wait;
+  mbarrier.arrive.expect_tx.shared.b64 %d5, [arrived], 512;
+  mov.b32 %r4, 8;
+  mov.b32 %r5, 4;
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+      [box], [%d2, {%r4, %r5}], [arrived];
+wait:
+  mbarrier.try_wait.parity.shared.b64 %p, [arrived], 0;
+  @!%p bra wait;
+  mov.u32 %r2, box;
+  mad.lo.u32 %r3, %r1, 16, %r2;
+  mad.wide.u32 %d6, %r1, 16, %d3;
+  ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%r3];
+  st.global.v4.b32 [%d6], {%r4, %r5, %r6, %r7};
+  ret;
+}
+"""
+RANK = "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%d4], 1;"
+
+
+def box_of_a_kernels_map(filler, rank):
+    """What the kernel copied, or the error of synchronizing after it."""
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    text = BY_KERNEL.replace("FILLER", filler).replace("RANK", rank)
+    ok(driver.cuModuleLoadData(ctypes.byref(module), text.encode()))
+    ok(driver.cuModuleGetFunction(ctypes.byref(function), module, b"copy_box"))
+    matrix = array(ctypes.c_float, range(64 * 32))
+    ok(driver.cuMemcpyHtoD_v2(memory, matrix, ctypes.sizeof(matrix)))
+    values = [ctypes.c_uint64(memory.value + offset) for offset in (0, 16384, 32768)]
+    pointers = array(ctypes.c_void_p, [ctypes.addressof(each) for each in values])
+    ok(driver.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, None, pointers, None))
+    code, out = driver.cuCtxSynchronize(), (ctypes.c_float * 128)()
+    if code == 0:
+        ok(driver.cuMemcpyDtoH_v2(out, ctypes.c_void_p(memory.value + 32768), ctypes.sizeof(out)))
+    return code or list(out)
+
+
+def a_kernel_makes_a_map_of_zeros():
+    wanted = [row * 64 + column for row in range(4, 12) for column in range(8, 24)]
+    assert box_of_a_kernels_map("0", RANK) == wanted
+
+
+def what_no_rank_was_given_is_no_map():  # the last: it ends the context
+    assert box_of_a_kernels_map("-1", "") == ILLEGAL_INSTRUCTION
+
+
 if __name__ == "__main__":
     context, memory = ctypes.c_void_p(), ctypes.c_uint64()
     ok(driver.cuInit(0))
@@ -113,5 +201,7 @@ if __name__ == "__main__":
         tiled_maps_have_limits,
         im2col_maps_differ_by_every_argument,
         im2col_maps_have_limits,
+        a_kernel_makes_a_map_of_zeros,
+        what_no_rank_was_given_is_no_map,
     ):
         checked(part.__name__, part)

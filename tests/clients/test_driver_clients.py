@@ -46,6 +46,18 @@ def test_the_client_finds_all_it_calls(script):
     assert "ok " in done.stdout
 
 
+def test_the_checker_lets_a_warp_hand_over_a_map():
+    folder = driver_folder()
+    if folder is None:
+        pytest.skip("no CPU device")
+    environment = {**KERNELS_NOT_KEPT, **os.environ, "LD_LIBRARY_PATH": str(folder)}
+    environment |= {"CUCORE_CPU_COMPUTE_CAPABILITY": "9.0", "CUCORE_CPU_CHECK": "memory,race"}
+    script = Path(__file__).parent / "cuda_tensor_maps.py"
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=300)
+    assert "ok a_kernel_makes_a_map_of_zeros" in done.stdout, done.stdout
+    assert "Race" not in done.stderr, done.stderr
+
+
 def test_nvml_answers_for_the_devices_of_the_driver():
     if importlib.util.find_spec("pynvml") is None or importlib.util.find_spec("cuda") is None:
         pytest.skip("nvidia-ml-py or cuda.bindings is not installed")

@@ -133,14 +133,15 @@ def test_what_nvidias_ptxas_refuses_is_refused_unless_it_is_too_old(ptxas, other
     assert GOOD.encode() in (ptxas.folder / "out.cubin").read_bytes()
 
 
-def test_programs_in_triton_agree_with_numpy(programs, tmp_path):
+@pytest.mark.parametrize("program", ["triton_programs.py", "triton_products.py", "triton_language.py"])
+def test_programs_in_triton_agree_with_numpy(program, programs, tmp_path):
     if importlib.util.find_spec("triton") is None or shutil.which("cc") is None:
         pytest.skip("no Triton, or no C compiler, which it calls")
     environment = {**KERNELS_NOT_KEPT, **os.environ, "LD_LIBRARY_PATH": str(programs.parent)}
     environment |= {f"TRITON_PTXAS{each}_PATH": str(programs / "ptxas") for each in ("", "_BLACKWELL")}
     environment |= {"TRITON_CACHE_DIR": str(tmp_path), "TRITON_LIBCUDA_PATH": str(programs.parent)}
     environment.pop("CUCORE_CPU_COMPUTE_CAPABILITY", None)
-    command = [sys.executable, "-W", "ignore", HERE / "triton_programs.py"]
+    command = [sys.executable, "-W", "ignore", HERE / program]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     failed = [line for line in done.stdout.splitlines() if not line.startswith("ok ")]
-    assert done.returncode == 0 and not failed and done.stdout.count("ok ") == 10, done.stdout + done.stderr[-4000:]
+    assert done.returncode == 0 and not failed and "ok " in done.stdout, done.stdout + done.stderr[-4000:]

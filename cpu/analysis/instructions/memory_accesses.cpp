@@ -144,7 +144,12 @@ std::vector<MemoryAccess> memory_accesses_of(const Instruction& i) {
       std::vector<MemoryAccess> accesses{
           fixed(i.operands[0], space_of(i, 0), 128, (replaces ? bits::reads_memory : 0U) | bits::writes_memory)};
       if (!replaces) accesses.push_back(fixed(i.operands[1], space_of(i, 1), 128, bits::reads_memory));
-      for (MemoryAccess& access : accesses) access.alignment = 8;
+      for (MemoryAccess& access : accesses) {
+        access.alignment = 8;
+        if (replaces) continue;
+        access.extent = MemoryAccess::Extent::Rows;  // the warp copies it once, which the first lane stands for
+        access.count = 1;
+      }
       return accesses;
     }
     case Opcode::Clusterlaunchcontrol:

@@ -30,7 +30,11 @@ class FieldWriter {
 
   void write() {
     if (i_.has(M::GlobalAddress)) return put(offsetof(TensorMapContents, address), 64, value(1, Type::B64));
-    if (i_.has(M::Rank)) return put(offsetof(TensorMapContents, rank), 8, plus(value(1, Type::B32), 1));
+    if (i_.has(M::Rank)) {
+      // Kernels make maps of zeros, by replacing every field; what gives it a rank makes it a map.
+      put(offsetof(TensorMapContents, magic), 32, f_.b.getInt32(TensorMapContents::expected_magic));
+      return put(offsetof(TensorMapContents, rank), 8, plus(value(1, Type::B32), 1));
+    }
     if (i_.has(M::BoxDim)) return put(of_dimension(offsetof(TensorMapContents, box), 2), 16, value(2, Type::B32));
     if (i_.has(M::GlobalDim))
       return put(of_dimension(offsetof(TensorMapContents, extents), 4), 32, plus(value(2, Type::B32), ~0U));

@@ -6,11 +6,12 @@ the driver is. A test that fails is to be in the list of exceptions, and one in 
 
 import json
 import os
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import tomllib
+
+from . import limited
 
 HERE = Path(__file__).parent
 
@@ -22,7 +23,7 @@ class Client:
     distribution: str
     requirements: tuple
     tests: str = ""
-    programs: str = ""
+    programs: tuple = ()
     lines: bool = False
     in_make_test: tuple = ()
     leave_out: tuple = ()
@@ -30,12 +31,17 @@ class Client:
     not_run: dict = field(default_factory=dict)
     environment: dict = field(default_factory=dict)
     from_source: tuple = ()
-    seconds: int = 900
+    seconds: int = 1800
 
 
 def clients():
     table = tomllib.loads((HERE / "clients.toml").read_text())
     return {name: Client(name=name, **values) for name, values in table.items()}
+
+
+def program(client, module):
+    """The file of ours that a module is."""
+    return next(HERE / each for each in client.programs if Path(each).stem == module)
 
 
 @dataclass(frozen=True)
@@ -56,17 +62,23 @@ def exceptions():
 
 
 def environment(driver, client):
-    """What docs/clients.md tells users to set, and what the client needs besides."""
-    names = {**os.environ, "LD_LIBRARY_PATH": str(driver), "PATH": f"{driver / 'bin'}:{os.environ['PATH']}"}
-    names |= {f"TRITON_PTXAS{each}_PATH": str(driver / "bin/ptxas") for each in ("", "_BLACKWELL")}
+    """What a client gets besides what `cucore run` sets: which build's driver that is, and what it needs anywhere."""
+    names = {**os.environ, "CUCORE_CPU_DRIVER": str(driver / "libcuda.so.1")}
     for name in ("CUDA_VISIBLE_DEVICES", "CUCORE_CPU_COMPUTE_CAPABILITY", "CUCORE_DEVICE"):
         names.pop(name, None)
     return names | {"PYTHONDONTWRITEBYTECODE": "1", "CUCORE_CPU_DEVICES": "1"} | client.environment
 
 
+def by_hand(driver, folder):
+    """What docs/clients.md tells users to set who have no `cucore run`."""
+    names = {"LD_LIBRARY_PATH": str(driver), "PATH": f"{driver / 'bin'}:{os.environ['PATH']}"}
+    names |= {f"TRITON_PTXAS{each}_PATH": str(driver / "bin/ptxas") for each in ("", "_BLACKWELL")}
+    return names | {"TRITON_CACHE_DIR": str(folder / "TRITON")}
+
+
 def command(client, module, python):
     if client.lines:
-        return [str(python), "-W", "ignore", str(HERE / client.programs)]
+        return [str(python), "-W", "ignore", str(program(client, module))]
     leave_out = [f"--leave-out={ending}" for ending in client.leave_out]
     return [str(python), str(HERE / "unittest_module.py"), module, *leave_out, f"--before={client.before}"]
 
@@ -83,41 +95,36 @@ def results(client, text):
     return found
 
 
-def run(client, module, python, driver, folder):
-    """What came of each test of a module; a module that ends before its tests do is a failure by its own name."""
+def run(client, module, python, driver, folder, cucore=None):
+    """What came of each test of a module, and the seconds of processor time it took; a module that ends before its
+    tests do is a failure by its own name. With the tool's path it is `cucore run` that sets the environment."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = environment(driver, client) | {"TRITON_CACHE_DIR": str(folder / "TRITON")}
+    names = environment(driver, client) | ({} if cucore else by_hand(driver, folder))
     names |= {"WARP_CACHE_PATH": str(folder / "warp"), "CUPY_CACHE_DIR": str(folder / "cupy"), "HOME": str(folder)}
     if client.programs:
-        names["PYTHONPATH"] = str((HERE / client.programs).parent)
+        names["PYTHONPATH"] = str(program(client, module).parent)
     with open(folder / f"{module}.log", "w") as log, open(folder / f"{module}.out", "w+") as out:
-        process = subprocess.Popen(
-            command(client, module, python), cwd=folder, env=names, stdin=subprocess.DEVNULL, stdout=out, stderr=log
-        )
-        try:
-            status = process.wait(client.seconds)
-            ended = f"ended with status {status}" if status else ""
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            ended = f"stopped after {client.seconds} s"
+        how = {"cwd": folder, "env": names, "stdout": out, "stderr": log}
+        words = [str(cucore), "run"] if cucore else []
+        ended = limited.run([*words, *command(client, module, python)], client.seconds, **how)
         out.seek(0)
         found = results(client, out.read())
-    if ended or not found:
+    if ended.why or not found:
         said = (folder / f"{module}.log").read_text(errors="replace")[-1500:]
-        found[module] = ("failed", f"{ended or 'has no test'}: {said}")
-    return found
+        found[module] = ("failed", f"{ended.why or 'has no test'}: {said}")
+    return found, ended.seconds
 
 
-def problems(found, known, module):
-    """What the exceptions that are known do not say of a module's results, and what they say that is not so."""
-    lines = []
-    for test, (outcome, said) in sorted(found.items()):
-        if outcome == "failed" and test not in known:
-            lines.append(f"{test} failed: {said}")
-        if outcome != "failed" and test in known and not known[test].sometimes:
-            lines.append(f"{test} {outcome}, though exceptions.toml has it: {known[test].reason}")
-    lines += [f"{t} is in exceptions.toml, and is no test" for t in known if belongs_to(t, module) and t not in found]
+def failures(found):
+    return {test: said for test, (outcome, said) in sorted(found.items()) if outcome == "failed"}
+
+
+def differences(failed, known, module):
+    """What the exceptions that are known do not say of what failed in a module, and what they say that is not so."""
+    lines = [f"{test} failed: {said}" for test, said in failed.items() if test not in known]
+    for test, why in sorted(known.items()):
+        if belongs_to(test, module) and test not in failed and not why.sometimes:
+            lines.append(f"{test} did not fail, though exceptions.toml has it: {why.reason}")
     return lines
 
 
