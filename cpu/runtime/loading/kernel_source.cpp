@@ -13,23 +13,23 @@ namespace {
 std::atomic<std::size_t> compiled_kernels{0};
 std::atomic<std::size_t> loaded_kernels{0};
 
+/// The folder of this user's kernels; empty for none.
+std::filesystem::path folder_of_environment() {
+  const std::string wanted = setting(Setting::cache).value_or("");
+  if (wanted == "0") return {};
+  if (!wanted.empty()) return wanted;
+  const std::filesystem::path caches = setting(Setting::xdg_cache_home).value_or("");
+  const std::filesystem::path home = setting(Setting::home).value_or("");
+  if (caches.is_absolute()) return caches / "cucore" / "cpu-kernels";
+  return home.is_absolute() ? home / ".cache" / "cucore" / "cpu-kernels" : std::filesystem::path();
+}
+
 /// Null for none.
 loader::KernelCache* cache_of_environment() {
-  const std::string wanted = setting(Setting::cache).value_or("");
-  if (wanted == "0") return nullptr;
-  std::filesystem::path folder = wanted;
-  if (folder.empty()) {
-    const std::filesystem::path caches = setting(Setting::xdg_cache_home).value_or("");
-    const std::filesystem::path home = setting(Setting::home).value_or("");
-    if (caches.is_absolute()) {
-      folder = caches / "cucore" / "cpu-kernels";
-    } else if (home.is_absolute()) {
-      folder = home / ".cache" / "cucore" / "cpu-kernels";
-    } else {
-      return nullptr;
-    }
-  }
-  return new loader::KernelCache(folder.string());
+  const std::string folder = folder_of_environment().string();
+  const std::string shipped = setting(Setting::shipped_cache).value_or("");
+  if (folder.empty() && shipped.empty()) return nullptr;
+  return new loader::KernelCache(folder, loader::KernelCache::most_of_bytes, shipped);
 }
 
 /// Never destroyed: a thread may still compile when the process ends.

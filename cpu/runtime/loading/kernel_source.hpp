@@ -10,7 +10,8 @@
 namespace cucore::cpu::runtime {
 
 /// The cache that CUCORE_CPU_CACHE names (read once): a folder, or 0 for none. Unset, it is cucore/cpu-kernels in
-/// $XDG_CACHE_HOME or else in ~/.cache. Null if there is none. Thread-safe.
+/// $XDG_CACHE_HOME or else in ~/.cache. CUCORE_CPU_CACHE_READ_ONLY names one beside it. Null if there is neither.
+/// Thread-safe.
 const loader::KernelCache* kernel_cache();
 
 /// loader::compile with that cache. Thread-safe.
