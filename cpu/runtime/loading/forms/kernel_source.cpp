@@ -1,5 +1,5 @@
 // Where the code of kernels comes from: see kernel_source.hpp.
-#include "cpu/runtime/loading/kernel_source.hpp"
+#include "cpu/runtime/loading/forms/kernel_source.hpp"
 
 #include <atomic>
 #include <cstdlib>
@@ -47,6 +47,22 @@ Result<loader::CompiledKernel> compile_or_load(const ptx::Module& module, ptx::F
                                                const CompileOptions& options) {
   Result<loader::CompiledKernel> compiled = loader::compile(module, kernel, addresses, options, shared_cache());
   if (compiled) ++(compiled->was_cached ? loaded_kernels : compiled_kernels);
+  return compiled;
+}
+
+std::optional<loader::CompiledKernel> find_compiled(const ptx::Module& module, ptx::FunctionId kernel,
+                                                    const loader::ModuleAddresses& addresses,
+                                                    const CompileOptions& options) {
+  const loader::KernelCache* const cache = shared_cache();
+  if (cache == nullptr) return std::nullopt;
+  auto found = loader::find_compiled(module, kernel, addresses, options, *cache);
+  if (found) ++loaded_kernels;
+  return found;
+}
+
+Result<KernelRecord> compile_object(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
+  Result<KernelRecord> compiled = loader::compile_object(module, kernel, options, shared_cache());
+  if (compiled) ++compiled_kernels;
   return compiled;
 }
 
