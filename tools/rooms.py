@@ -82,9 +82,11 @@ ROOMS = {
     "cpu/runtime/objects",
     "cpu/runtime/texture": "cpu/error cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/address_space "
     "cpu/runtime/memory",
+    "cpu/runtime/loading/forms": "cpu/error cpu/ptx/tree cpu/abi cpu/analysis/flow cpu/analysis/layout cpu/analysis "
+    "cpu/loader/cache cpu/loader cpu/runtime/process cpu/runtime/threads",
     "cpu/runtime/loading": "cpu/error cpu/ptx/tree cpu/ptx cpu/image cpu/abi cpu/linker cpu/analysis/flow "
-    "cpu/analysis/layout cpu/analysis cpu/loader/cache cpu/loader cpu/runtime/process cpu/runtime/objects "
-    "cpu/runtime/memory",
+    "cpu/analysis/layout cpu/analysis cpu/loader/cache cpu/loader cpu/runtime/process "
+    "cpu/runtime/loading/forms cpu/runtime/objects cpu/runtime/memory",
     "cpu/runtime/grid": "cpu/error cpu/ptx/tree cpu/abi cpu/loader cpu/runtime/process cpu/runtime/threads "
     "cpu/runtime/address_space cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture",
     "cpu/runtime/checker": "cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
@@ -92,14 +94,14 @@ ROOMS = {
     "cpu/runtime/memory cpu/runtime/grid",
     "cpu/runtime/execution": "cpu/error cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/threads "
     "cpu/runtime/address_space "
-    "cpu/runtime/objects cpu/runtime/texture cpu/runtime/loading cpu/runtime/grid "
+    "cpu/runtime/objects cpu/runtime/texture cpu/runtime/loading/forms cpu/runtime/loading cpu/runtime/grid "
     "cpu/runtime/checker",
     "cpu/runtime/graph": "cpu/error cpu/runtime/process cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture "
     "cpu/runtime/loading cpu/runtime/execution",
     "cpu/runtime/start": "cpu/error cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
     "cpu/runtime/objects cpu/runtime/memory cpu/runtime/loading cpu/runtime/grid cpu/runtime/graph",
-    "cpu/api": "cpu/analysis cpu/runtime/process cpu/runtime/objects cpu/runtime/loading cpu/runtime/graph "
-    "cpu/runtime/start",
+    "cpu/api": "cpu/analysis cpu/runtime/process cpu/runtime/objects cpu/runtime/loading/forms cpu/runtime/loading "
+    "cpu/runtime/graph cpu/runtime/start",
     "cpu/api/export_tables": "cpu/runtime/process cpu/runtime/objects cpu/api",
     "cpu/api/device": "cpu/runtime/process cpu/runtime/objects cpu/runtime/memory cpu/api",
     "cpu/api/memory": "cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture cpu/api",

@@ -8,8 +8,8 @@
 
 #include "cpu/analysis/unsupported.hpp"
 #include "cpu/api/entry_table.hpp"
+#include "cpu/runtime/loading/forms/kernel_source.hpp"
 #include "cpu/runtime/loading/kernel_dump.hpp"
-#include "cpu/runtime/loading/kernel_source.hpp"
 #include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/live_objects.hpp"
 #include "cpu/runtime/process/process.hpp"

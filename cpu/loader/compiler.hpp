@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,18 @@ class KernelCache;
 /// JitCompilerNotFound if the compiler library is not there.
 Result<CompiledKernel> compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
                                const CompileOptions& options = {}, KernelCache* cache = nullptr);
+
+/// compile, if the cache has what it would give; else nothing.
+std::optional<CompiledKernel> find_compiled(const ptx::Module& module, ptx::FunctionId kernel,
+                                            const ModuleAddresses& addresses, const CompileOptions& options,
+                                            const KernelCache& cache);
+
+/// The two halves of compile, for who compiles while the module may go: what is compiled goes into the cache, and
+/// becomes code that can be called later. The first one takes nothing from the cache.
+Result<KernelRecord> compile_object(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
+                                    const KernelCache* cache);
+Result<CompiledKernel> link_object(const KernelRecord& object, const ptx::Module& module, ptx::FunctionId kernel,
+                                   const ModuleAddresses& addresses, const CompileOptions& options);
 
 /// The form that a kernel gets, and CompiledKernel's refusal, by a compile whose code is not kept. Fails as compile
 /// does.

@@ -57,7 +57,7 @@ std::optional<KernelIdentity> identity_of(const ptx::Module& module, const Reach
   if (driver.empty() || compiler.empty()) return std::nullopt;
   KernelIdentity identity{.driver = driver,
                           .compiler = compiler,
-                          .host = host_identity(),
+                          .host = host_identity(options.march),
                           .form = options.form,
                           .checks = options.checks,
                           .by_thread = options.by_thread,

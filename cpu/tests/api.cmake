@@ -114,6 +114,14 @@ foreach(setting FORM=auto FORM=scalar FORM=vector FORM=masked CHECK=memory,race,
     ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_${setting}")
 endforeach()
 
+# Kernels that change their form while they run. Each is compiled, so no folder is used.
+add_executable(later_form_tests ${PROJECT_SOURCE_DIR}/cpu/tests/api/later_form_test.cpp)
+cucore_test(later_form_tests)
+target_link_libraries(later_form_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
+target_compile_definitions(later_form_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+add_test(NAME later_form_tests COMMAND later_form_tests)
+set_tests_properties(later_form_tests PROPERTIES ENVIRONMENT "CUCORE_CPU_CACHE=0;CUCORE_CPU_FORM=auto")
+
 # What api/cache_test.cpp starts.
 add_executable(launching_program ${PROJECT_SOURCE_DIR}/cpu/tests/api/launching_program.cpp)
 cucore_target(launching_program)

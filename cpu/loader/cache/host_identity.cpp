@@ -104,9 +104,15 @@ class IdentityWords {
   std::string text_;
 };
 
-}  // namespace
+/// Whether this processor has all of a level, as the psABI of x86-64 lists it.
+bool has_level(std::string_view level) {
+  __builtin_cpu_init();
+  if (level == "x86-64-v2") return __builtin_cpu_supports("x86-64-v2") != 0;
+  if (level == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3") != 0;
+  return level == "x86-64-v4" && __builtin_cpu_supports("x86-64-v4") != 0;
+}
 
-const std::string& host_identity() {
+const std::string& identity_of_processor() {
   // Never destroyed: a thread may still compile when the process ends.
   static const auto& identity = *new std::string([] {
     IdentityWords words;
@@ -127,6 +133,12 @@ const std::string& host_identity() {
     return words.text_;
   }());
   return identity;
+}
+
+}  // namespace
+
+std::string_view host_identity(std::string_view march) {
+  return has_level(march) ? std::string_view("any of the level") : identity_of_processor();
 }
 
 const OwnLibrary& own_library() {

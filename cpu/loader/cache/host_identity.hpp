@@ -3,11 +3,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace cucore::cpu::loader {
 
-/// What the processor says of itself and what the system lets programs use of it: all that LLVM looks at, and more.
-const std::string& host_identity();
+/// What the processor says of itself and what the system lets programs use of it: all that LLVM looks at, and more. For
+/// code that is kept to what `march` has (CompileOptions) only that, if it is a level (x86-64-v2 to v4) of which the
+/// processor has all: such code runs on every processor of that level.
+std::string_view host_identity(std::string_view march);
 
 /// The library that this code is in.
 struct OwnLibrary {

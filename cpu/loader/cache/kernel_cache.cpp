@@ -42,16 +42,20 @@ class Descriptor {
   int number_;
 };
 
-/// Whether only this process's user (and root) can have written what has that status.
-bool is_own(const struct stat& status) {
-  return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+/// Whose files are taken from a folder.
+enum class Owner : std::uint8_t { User, UserOrRoot };
+
+/// Whether only those (and root) can have written what has that status.
+bool is_of(Owner owner, const struct stat& status) {
+  const bool is_right = status.st_uid == geteuid() || (owner == Owner::UserOrRoot && status.st_uid == 0);
+  return is_right && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /// Opened for each use: a number that is kept could become another file's when the program closes what it knows not.
-Descriptor open_folder(const std::string& path) {
+Descriptor open_folder(const std::string& path, Owner owner) {
   Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status{};
-  if (!folder || fstat(folder.get(), &status) != 0 || !is_own(status)) return Descriptor(-1);
+  if (!folder || fstat(folder.get(), &status) != 0 || !is_of(owner, status)) return Descriptor(-1);
   return folder;
 }
 
@@ -59,7 +63,7 @@ Descriptor make_folder(const std::string& path) {
   for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
     mkdir(path.substr(0, at).c_str(), S_IRWXU);
   mkdir(path.c_str(), S_IRWXU);
-  return open_folder(path);
+  return open_folder(path, Owner::User);
 }
 
 bool read_all(int file, std::string& bytes) {
@@ -103,14 +107,34 @@ bool is_file_name(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == name.size() - ending.size();
 }
 
+std::string absolute(const std::string& folder) {
+  std::error_code ignored;
+  std::string path = std::filesystem::absolute(folder, ignored).lexically_normal().string();
+  // With a slash at its end, the name of a link would mean what the link leads to.
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+std::optional<std::string> read_in(const std::string& path, Owner owner, const KernelKey& key) {
+  const Descriptor folder = open_folder(path, owner);
+  if (!folder) return std::nullopt;
+  // Not to wait for the other end, should it be a pipe.
+  const Descriptor file(
+      openat(folder.get(), KernelCache::file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status{};
+  if (!file || fstat(file.get(), &status) != 0) return std::nullopt;
+  if (!S_ISREG(status.st_mode) || !is_of(owner, status) || std::cmp_greater(status.st_size, largest_file))
+    return std::nullopt;
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  if (!read_all(file.get(), bytes)) return std::nullopt;
+  if (owner == Owner::User) futimens(file.get(), nullptr);  // when it was used last
+  return bytes;
+}
+
 }  // namespace
 
-KernelCache::KernelCache(const std::string& folder, std::uint64_t most_bytes) : most_bytes_(most_bytes) {
-  std::error_code ignored;
-  folder_ = std::filesystem::absolute(folder, ignored).lexically_normal().string();
-  // With a slash at its end, the name of a link would mean what the link leads to.
-  while (folder_.size() > 1 && folder_.back() == '/') folder_.pop_back();
-}
+KernelCache::KernelCache(const std::string& folder, std::uint64_t most_bytes, const std::string& shipped)
+    : folder_(absolute(folder)), shipped_(absolute(shipped)), most_bytes_(most_bytes) {}
 
 std::string KernelCache::file_name(const KernelKey& key) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -123,25 +147,17 @@ std::string KernelCache::file_name(const KernelKey& key) {
 }
 
 std::optional<KernelRecord> KernelCache::find(const KernelKey& key) const {
-  const std::optional<std::string> bytes = read(key);
+  std::optional<std::string> bytes = read_in(folder_, Owner::User, key);
+  if (std::optional<KernelRecord> own = bytes ? decode(key, *bytes) : std::nullopt) return own;
+  bytes = read_in(shipped_, Owner::UserOrRoot, key);
   return bytes ? decode(key, *bytes) : std::nullopt;
 }
 
 void KernelCache::store(const KernelKey& key, const KernelRecord& record) const { write(key, encode(key, record)); }
 
 std::optional<std::string> KernelCache::read(const KernelKey& key) const {
-  const Descriptor folder = open_folder(folder_);
-  if (!folder) return std::nullopt;
-  // Not to wait for the other end, should it be a pipe.
-  const Descriptor file(openat(folder.get(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat status{};
-  if (!file || fstat(file.get(), &status) != 0) return std::nullopt;
-  if (!S_ISREG(status.st_mode) || !is_own(status) || std::cmp_greater(status.st_size, largest_file))
-    return std::nullopt;
-  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
-  if (!read_all(file.get(), bytes)) return std::nullopt;
-  futimens(file.get(), nullptr);  // when it was used last
-  return bytes;
+  std::optional<std::string> own = read_in(folder_, Owner::User, key);
+  return own ? own : read_in(shipped_, Owner::UserOrRoot, key);
 }
 
 void KernelCache::write(const KernelKey& key, std::string_view bytes) const {

@@ -14,12 +14,17 @@ namespace cucore::cpu::loader {
 /// not kept. Code is only taken from a folder that belongs to this process's user, that no other user may write to and
 /// that is not a symbolic link, and from files of that user. Files appear whole, by a rename. When they are together
 /// more than the bound, those not used for the longest time go. Thread-safe.
+///
+/// Beside it there may be a shipped folder, as a container image brings it: what the first one lacks is looked for
+/// there, nothing is written to it, and it and its files may also be root's.
 class KernelCache {
  public:
   static constexpr std::uint64_t most_of_bytes = std::uint64_t{256} << 20;
 
   /// Touches nothing yet. The folder is made, for its user alone, when the first kernel goes into it.
-  explicit KernelCache(const std::string& folder, std::uint64_t most_bytes = most_of_bytes);
+  /// Either folder may be empty: none.
+  explicit KernelCache(const std::string& folder, std::uint64_t most_bytes = most_of_bytes,
+                       const std::string& shipped = {});
 
   std::optional<KernelRecord> find(const KernelKey& key) const;
   void store(const KernelKey& key, const KernelRecord& record) const;
@@ -35,6 +40,7 @@ class KernelCache {
   void evict(int folder) const;
 
   std::string folder_;
+  std::string shipped_;
   std::uint64_t most_bytes_;
 };
 

@@ -97,7 +97,8 @@ bool Block::run_round() {
     std::swap(ready_.front(), ready_[draws_.below(left)]);
     DeviceThread& thread = threads_[ready_.front()];
     ready_.pop_front();
-    if (!thread.fiber.is_started()) thread.fiber.start(stacks_.take(grid_.stack_bytes), run_thread, &thread);
+    if (!thread.fiber.is_started())
+      thread.fiber.start(stacks_.take(grid_.stack_bytes(grid_.code->info)), run_thread, &thread);
     running_ = &thread;
     laps_ = 0;
     ++switches_;

@@ -141,8 +141,9 @@ trace::Arguments facts_for_trace(const Function& function, const LaunchRequest& 
       .add("shared_bytes", std::uint64_t{request.dynamic_shared})
       .add("occupancy_percent",
            std::uint64_t{static_cast<std::uint32_t>(blocks) * warps * warp_size * 100 / max_threads_per_multiprocessor})
-      .address("stream", reinterpret_cast<std::uintptr_t>(stream))
-      .add("form", form == FormOfCode::Scalar ? "scalar" : "vector");
+      .address("stream", reinterpret_cast<std::uintptr_t>(stream));
+  // Else it is known when the grid has run (later_code.hpp).
+  if (!grid.later) facts.add("form", form == FormOfCode::Scalar ? "scalar" : "vector");
   return facts;
 }
 
@@ -172,18 +173,20 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   Context& context = function->module().context();
   grid.context = &context;
   grid.kernel = &kernel.display_name;
-  grid.keeps_alive = function;
+  grid.function = function;
   grid.ptx = kernel.ptx.get();
   grid.threads_per_block = request.block[0] * request.block[1] * request.block[2];
   grid.block_count = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
   grid.is_cooperative = request.cooperative;
   grid.pace = &function->pace();
   if (request.cooperative) grid.workspace.assign(workspace_words, 0);
-  if (const CUresult result = function->code(request.block, thread_count(request), &grid.code); result != CUDA_SUCCESS)
+  const bool may_change = !request.cooperative && cluster[0] * cluster[1] * cluster[2] == 1;
+  if (const CUresult result =
+          function->code(request.block, thread_count(request), &grid.code, may_change ? &grid.later : nullptr);
+      result != CUDA_SUCCESS)
     return result;
   const KernelInfo& info = grid.code->info;
-  grid.stack_bytes =
-      stack_base + 2 * std::size_t{info.local_bytes} + std::size_t{info.frame_bytes} + 4 * context.stack_limit();
+  grid.own_stack_bytes = stack_base + 4 * context.stack_limit();
 
   LaunchState& state = grid.state;
   state.params = params;

@@ -25,6 +25,7 @@
 
 #include "cpu/runtime/checker/block_checks.hpp"
 #include "cpu/runtime/execution/cluster.hpp"
+#include "cpu/runtime/execution/later_code.hpp"
 #include "cpu/runtime/execution/resident.hpp"
 #include "cpu/runtime/execution/seeded_order.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
@@ -75,20 +76,22 @@ class Room {
 };
 
 /// Thread by thread, in the order of the checker's seed.
-void run_block_by_thread(Grid& grid, BlockState& block) {
+void run_block_by_thread(Grid& grid, const Code& code, BlockState& block) {
   ThreadState thread{};
   thread.block = &block;
   for (const std::uint32_t linear : shuffled_threads(grid, block)) {
     set_thread_id(thread, grid, linear);
-    grid.code->run_thread(&thread);
+    code.run_thread(&thread);
   }
 }
 
-/// Takes blocks of the grid, one after the other, until there are no more, or until the time has come.
+/// Takes blocks of the grid, one after the other, until there are no more, until the time has come, or until there is
+/// other code for them.
 class PlainLoop final : public Resident {
  public:
-  PlainLoop(Grid& grid, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until, std::byte* shared)
-      : grid_(grid), chunk_(chunk), until_(until) {
+  PlainLoop(Grid& grid, const Code& code, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until,
+            std::byte* shared)
+      : grid_(grid), code_(code), chunk_(chunk), until_(until) {
     block_.launch = &grid.state;
     block_.worker = worker;
     block_.runtime = static_cast<Resident*>(this);
@@ -101,7 +104,7 @@ class PlainLoop final : public Resident {
       shared = aligned_shared(own_shared_.data());
     }
     block_.shared = block_.cluster_shared = shared;  // kernels that name other blocks run on fibers
-    fiber_.start(stack_pool().take(std::max(grid.stack_bytes, smallest_stack)), run_blocks, this);
+    fiber_.start(stack_pool().take(std::max(grid.stack_bytes(code.info), smallest_stack)), run_blocks, this);
   }
   ~PlainLoop() {
     if (grid_.is_abandoned()) forget_variables(fiber_.stack());
@@ -141,6 +144,7 @@ class PlainLoop final : public Resident {
   }
 
   Grid& grid_;
+  const Code& code_;
   std::uint64_t chunk_;
   Clock::time_point until_;
   std::uint64_t taken_ = 0;
@@ -153,10 +157,10 @@ class PlainLoop final : public Resident {
 };
 
 void PlainLoop::run_blocks() {
-  const RunBlock run_block = grid_.code->run_block;
+  const RunBlock run_block = code_.run_block;
   const bool is_in_order = !checker::seed() && grid_.state.cluster_size == 1;
-  const bool runs_rows = grid_.code->info.runs_rows && is_in_order;
-  while (until_ == Clock::time_point::max() || Clock::now() < until_) {
+  const bool runs_rows = code_.info.runs_rows && is_in_order;
+  while ((until_ == Clock::time_point::max() || Clock::now() < until_) && !has_later_code(grid_, code_)) {
     const std::uint64_t first = grid_.next_block.fetch_add(chunk_, std::memory_order_relaxed);
     if (first >= grid_.block_count) return;
     const std::uint64_t last = std::min(first + chunk_, grid_.block_count);
@@ -174,7 +178,7 @@ void PlainLoop::run_blocks() {
       if (run_block)
         run_block(&block_);
       else
-        run_block_by_thread(grid_, block_);
+        run_block_by_thread(grid_, code_, block_);
     }
   }
 }
@@ -187,8 +191,9 @@ std::byte* shared_of_this_thread(const Grid& grid) {
   return aligned_shared(shared.data());
 }
 
-std::uint64_t run_plain(Grid& grid, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until) {
-  PlainLoop loop(grid, worker, chunk, until, grid.state.checks ? nullptr : shared_of_this_thread(grid));
+std::uint64_t run_plain(Grid& grid, const Code& code, std::uint32_t worker, std::uint64_t chunk,
+                        Clock::time_point until) {
+  PlainLoop loop(grid, code, worker, chunk, until, grid.state.checks ? nullptr : shared_of_this_thread(grid));
   loop.run();
   return loop.taken();
 }
@@ -200,7 +205,7 @@ std::uint64_t run_plain_in_turns(Grid& grid, std::uint32_t worker) {
   std::vector<std::unique_ptr<PlainLoop>> residents;
   for (Room room(grid);;) {
     if (room.enter(residents.size()))
-      residents.push_back(std::make_unique<PlainLoop>(grid, worker, 1, Clock::time_point::max(), nullptr));
+      residents.push_back(std::make_unique<PlainLoop>(grid, *grid.code, worker, 1, Clock::time_point::max(), nullptr));
     if (residents.empty()) return taken;
     if (grid.is_abandoned()) {
       if (grid.is_cancelled) residents.front()->fail_cancelled();
@@ -271,10 +276,15 @@ std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
 
 std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until) {
   try {
-    const WatchedParticipant watched(grid);
-    if (grid.code->info.needs_fibers) return run_fibers(grid, worker);
-    if (grid.code->info.counts_laps) return run_plain_in_turns(grid, worker);
-    return run_plain(grid, worker, chunk, until);
+    std::uint64_t taken = 0;
+    for (;;) {
+      const Code& code = grid.code_now();
+      const WatchedParticipant watched(grid, code);
+      if (code.info.needs_fibers) return run_fibers(grid, worker);
+      if (code.info.counts_laps) return run_plain_in_turns(grid, worker);
+      taken += run_plain(grid, code, worker, chunk, until);
+      if (!has_later_code(grid, code) || !go_on_in_later_code(grid, code)) return taken;
+    }
   } catch (const std::bad_alloc&) {
     grid.fail(ErrorCode::LaunchOutOfResources, "kernel " + *grid.kernel + ": no memory for the stacks of its threads");
     return 0;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/runtime/execution/later_code.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/objects/stream.hpp"
@@ -209,7 +210,10 @@ void run_on_threads(Grid& grid) {
 bool runs_alone(const Grid& grid) { return is_tiny(grid) || is_brief(grid); }
 
 void run_grid(Grid& grid) {
-  run_on_threads(grid);
+  {
+    const TimedInScalarForm timed(grid, runs_alone(grid) ? 1 : worker_count());
+    run_on_threads(grid);
+  }
   if (grid.is_cancelled) grid.fail_cancelled("kernel " + *grid.kernel + ", between two of its blocks");
 }
 

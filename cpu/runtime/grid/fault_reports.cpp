@@ -97,7 +97,7 @@ std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadS
 }
 
 std::string place_in_words(const Grid& grid, std::uintptr_t host_instruction) {
-  const PtxPlace place = grid.code->place_of(host_instruction, *grid.ptx);
+  const PtxPlace place = grid.code_at(host_instruction).place_of(host_instruction, *grid.ptx);
   if (place.line != 0) return " at " + checker::place_of(grid, place.line);
   return place.next_line != 0 ? " just before the code for " + checker::place_of(grid, place.next_line) : "";
 }
@@ -106,7 +106,7 @@ namespace {
 
 /// Where memory was accessed, as far as that is known.
 std::string place_of_access(const Grid& grid, const Fault& fault) {
-  const PtxPlace place = grid.code->place_of(fault.instruction, *grid.ptx);
+  const PtxPlace place = grid.code_at(fault.instruction).place_of(fault.instruction, *grid.ptx);
   if (place.line == 0) {
     if (place.next_line == 0) return {};
     return " just before the code for " + checker::place_of(grid, place.next_line);
@@ -159,7 +159,7 @@ void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thr
   const std::string place = place_of_access(grid, fault);
   if (!grid.state.checks && (!thread || place.empty()))
     detail += "; run with CUCORE_CPU_CHECK=memory to learn the thread and the line";
-  const PtxPlace line = grid.code->place_of(fault.instruction, *grid.ptx);
+  const PtxPlace line = grid.code_at(fault.instruction).place_of(fault.instruction, *grid.ptx);
   if (const std::string source = loader::source_text(*grid.ptx, line.line); !source.empty()) detail += "\n  " + source;
   grid.fail(ErrorCode::IllegalAddress, who + place + detail);
 }

@@ -22,6 +22,8 @@
 namespace cucore::cpu::runtime {
 
 class Context;
+class Function;
+class LaterForm;
 class LaunchRaces;
 class RunningGraph;
 struct LaunchedItem;
@@ -42,8 +44,8 @@ enum class Cancellation : std::uint8_t { Timeout, CtrlC, InterpreterLeaves };
 struct Grid {
   LaunchState state{};
   Context* context = nullptr;
-  std::shared_ptr<const Code> code;
-  std::shared_ptr<void> keeps_alive;     ///< the module whose memory the code uses
+  std::shared_ptr<const Code> code;      ///< that it begins with
+  std::shared_ptr<Function> function;    ///< which keeps the module alive, whose memory the code uses
   const std::string* kernel = nullptr;   ///< its name, for reports; the module owns it
   std::vector<std::max_align_t> params;  ///< the block that state.params points at
   std::vector<std::uint64_t> workspace;  ///< of grid-wide barriers; empty unless cooperative
@@ -52,7 +54,7 @@ struct Grid {
   std::atomic<Cancellation> cancellation{Cancellation::Timeout};  ///< why, if it is
   std::uint64_t block_count = 0;
   std::uint32_t threads_per_block = 0;
-  std::size_t stack_bytes = 0;        ///< of one device thread
+  std::size_t own_stack_bytes = 0;    ///< of one device thread, beside what its code needs
   std::uint32_t usual_residents = 1;  ///< clusters that one participant keeps going at once, and
   std::uint32_t most_resident = 1;    ///< that all of them do together, as occupancy promises
   /// The watchdog's: when its first participant came, if there is a limit. Of the clock, 0: none has.
@@ -69,6 +71,13 @@ struct Grid {
   std::atomic<ToldOfLooks*> launches{nullptr};  ///< the item's tree, if there is one
   RunningGraph* graph = nullptr;                ///< whose node it is (launch_tree.hpp)
 
+  // Of a grid that goes on in another form when that is there (later_code.hpp); empty if it does not.
+  std::shared_ptr<LaterForm> later;
+  std::once_flag later_once;
+  std::shared_ptr<const Code> later_code;     ///< read through `current` only
+  std::atomic<const Code*> current{nullptr};  ///< what blocks that begin now run; null: `code`
+  std::atomic<bool> has_taken_later{false};   ///< or has found that there is none
+
   std::atomic<std::uint64_t> resident{0};  ///< clusters that are going now, where blocks may wait for each other
 
   std::atomic<std::uint64_t> next_block{0};  ///< another cache line: all threads write it all the time
@@ -78,6 +87,21 @@ struct Grid {
   /// The failure of one that is cancelled. `where`: kernel, block, and where its threads stand.
   void fail_cancelled(const std::string& where);
   bool is_abandoned() const;
+
+  /// The stack of a device thread that runs such code.
+  std::size_t stack_bytes(const KernelInfo& info) const {
+    return own_stack_bytes + 2 * std::size_t{info.local_bytes} + std::size_t{info.frame_bytes};
+  }
+  /// For the blocks that begin now.
+  const Code& code_now() const {
+    const Code* const other = current.load(std::memory_order_acquire);
+    return other != nullptr ? *other : *code;
+  }
+  /// Of which a host instruction is part.
+  const Code& code_at(std::uintptr_t instruction) const {
+    const Code& now = code_now();
+    return now.begin <= instruction && instruction < now.end ? now : *code;
+  }
 };
 
 /// Runs blocks of `grid` on the calling thread until none is left to start; where threads of a block do not wait for

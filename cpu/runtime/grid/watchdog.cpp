@@ -261,8 +261,8 @@ void wake_up(Watchdog& self) {
 
 }  // namespace
 
-WatchedParticipant::WatchedParticipant(Grid& grid)
-    : scope_(InterruptibleCode{grid.code->begin, grid.code->end, &grid.is_cancelled}) {
+WatchedParticipant::WatchedParticipant(Grid& grid, const Code& code)
+    : scope_(InterruptibleCode{code.begin, code.end, &grid.is_cancelled}) {
   if (limit() != Clock::duration::zero()) {
     Clock::rep none = 0;
     grid.began.compare_exchange_strong(none, Clock::now().time_since_epoch().count());

@@ -10,17 +10,18 @@
 // - when a Python interpreter that is finalizing has waited for its context for that long.
 #pragma once
 
+#include "cpu/abi/compiler.hpp"
 #include "cpu/runtime/threads/faults.hpp"
 
 namespace cucore::cpu::runtime {
 
 struct Grid;
 
-/// While it stands, the calling thread runs blocks of `grid`, and the watchdog knows. The grid's time begins with the
-/// first of them.
+/// While it stands, the calling thread runs `code` for blocks of `grid`, and the watchdog knows. The grid's time begins
+/// with the first of them.
 class WatchedParticipant {
  public:
-  explicit WatchedParticipant(Grid& grid);
+  WatchedParticipant(Grid& grid, const Code& code);
   ~WatchedParticipant();
   WatchedParticipant(const WatchedParticipant&) = delete;
   WatchedParticipant& operator=(const WatchedParticipant&) = delete;

@@ -10,8 +10,8 @@
 #include "cpu/image/image.hpp"
 #include "cpu/loader/compiler.hpp"
 #include "cpu/ptx/parser.hpp"
-#include "cpu/runtime/loading/code_variants.hpp"
-#include "cpu/runtime/loading/form_report.hpp"
+#include "cpu/runtime/loading/forms/code_variants.hpp"
+#include "cpu/runtime/loading/forms/form_report.hpp"
 #include "cpu/runtime/loading/image_source.hpp"
 
 namespace cucore::cpu::runtime {

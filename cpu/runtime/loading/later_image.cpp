@@ -6,7 +6,7 @@
 #include "cpu/image/image.hpp"
 #include "cpu/loader/cache/kernel_cache.hpp"
 #include "cpu/ptx/parser.hpp"
-#include "cpu/runtime/loading/kernel_source.hpp"
+#include "cpu/runtime/loading/forms/kernel_source.hpp"
 
 namespace cucore::cpu::runtime {
 

@@ -8,8 +8,8 @@
 
 #include "cpu/analysis/flow/reach.hpp"
 #include "cpu/loader/link.hpp"
-#include "cpu/runtime/loading/form_report.hpp"
-#include "cpu/runtime/loading/kernel_source.hpp"
+#include "cpu/runtime/loading/forms/form_report.hpp"
+#include "cpu/runtime/loading/forms/kernel_source.hpp"
 #include "cpu/runtime/loading/library.hpp"
 #include "cpu/runtime/memory/memory.hpp"
 #include "cpu/runtime/objects/context.hpp"
@@ -95,7 +95,12 @@ CUfunction Function::handle() {
   return handle_;
 }
 
-CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const Code>* code) {
+const loader::ModuleAddresses& Function::addresses() const {
+  return module_.program().later ? addresses_ : module_.addresses();
+}
+
+CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const Code>* code,
+                        std::shared_ptr<LaterForm>* later) {
   const std::lock_guard lock(mutex_);
   threads_ += threads;
   const FormOfCode form = form_for(block, threads_);
@@ -103,20 +108,76 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
   if (*code) return CUDA_SUCCESS;
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
   if (const Result<void> supported = check_supported(description_); !supported) return driver_result(supported);
-  const CompileOptions options = options_for(form, block);
+  if (later != nullptr && form == FormOfCode::Auto) {
+    std::shared_ptr<LaterForm> vectors = code_.find_later(block);
+    if (vectors && vectors->is_made()) {
+      *code = take(vectors);
+      return CUDA_SUCCESS;
+    }
+    const CompileOptions options = options_for(form, block);
+    if (!vectors && options.checks == 0) {
+      if (auto found = find_compiled(*description_.ptx, description_.id, addresses(), options)) {
+        *code = keep(options, *std::move(found));
+        return CUDA_SUCCESS;
+      }
+      vectors = begin_later(options, threads);
+    }
+    if (vectors) {
+      *later = std::move(vectors);
+      *code = code_.find(FormOfCode::Scalar, block);
+      return *code ? CUDA_SUCCESS : compile(options_for(FormOfCode::Scalar, block), true, code);
+    }
+  }
+  return compile(options_for(form, block), false, code);
+}
+
+CUresult Function::compile(const CompileOptions& options, bool is_until_later, std::shared_ptr<const Code>* code) {
   trace::Slice slice("compile", trace::is_open() ? "compile " + description_.display_name : "");
-  Result<loader::CompiledKernel> compiled = compile_or_load(
-      *description_.ptx, description_.id, module_.program().later ? addresses_ : module_.addresses(), options);
+  Result<loader::CompiledKernel> compiled = compile_or_load(*description_.ptx, description_.id, addresses(), options);
   if (!compiled) {
     report("kernel " + description_.name + ": " + compiled.failure().sentence());
     return driver_result(compiled.failure());
   }
-  *code = std::move(compiled->code);
-  slice.arguments.add("form", (*code)->info.form == FormOfCode::Scalar ? "scalar" : "vector")
+  slice.arguments.add("form", compiled->code->info.form == FormOfCode::Scalar ? "scalar" : "vector")
       .raw("from_cache", compiled->was_cached ? "true" : "false");
-  code_.add(options, *code);
-  report_form(*description_.ptx, description_.name, options, **code, compiled->refusal);
+  *code = keep(options, *std::move(compiled), is_until_later);
   return CUDA_SUCCESS;
+}
+
+std::shared_ptr<const Code> Function::keep(const CompileOptions& options, loader::CompiledKernel compiled,
+                                           bool is_until_later) {
+  std::shared_ptr<const Code> code = std::move(compiled.code);
+  code_.add(options, code);
+  report_form(*description_.ptx, description_.name, options, *code, compiled.refusal, is_until_later);
+  return code;
+}
+
+/// For who has waited for it, or has run in the scalar form meanwhile, which has to do if there is no other.
+std::shared_ptr<const Code> Function::take(const std::shared_ptr<LaterForm>& made) {
+  code_.remove_later(made);
+  std::string why;
+  if (const Result<KernelRecord>& object = made->made()) {
+    Result<loader::CompiledKernel> linked =
+        loader::link_object(*object, *description_.ptx, description_.id, addresses(), made->options());
+    if (linked) return keep(made->options(), *std::move(linked));
+    why = linked.failure().sentence();
+  } else {
+    why = object.failure().sentence();
+  }
+  report("kernel " + description_.name + " keeps the scalar form: " + why);
+  code_.stay_scalar();
+  return code_.find(FormOfCode::Scalar, made->options().block);
+}
+
+/// Null if the launch is to wait for vectors.
+std::shared_ptr<LaterForm> Function::begin_later(const CompileOptions& options, std::uint64_t threads) {
+  const std::uint64_t per_block = std::uint64_t{options.block[0]} * options.block[1] * options.block[2];
+  KernelOfProgram kernel{.ptx = description_.ptx, .id = description_.id, .display_name = description_.display_name};
+  const auto worth = time_before_vectors(kernel, {.threads = threads, .blocks = threads / per_block});
+  if (!worth) return nullptr;
+  auto later = std::make_shared<LaterForm>(std::move(kernel), options, *worth);
+  code_.add_later(later);
+  return later;
 }
 
 PreparedLaunch Function::prepared_launch() {

@@ -14,7 +14,7 @@
 
 #include "cpu/error/result.hpp"
 #include "cpu/loader/compiler.hpp"
-#include "cpu/runtime/loading/code_variants.hpp"
+#include "cpu/runtime/loading/forms/code_variants.hpp"
 #include "cpu/runtime/loading/program.hpp"
 #include "cpu/runtime/loading/variables.hpp"
 
@@ -50,8 +50,10 @@ class Function {
   CUfunction handle();  ///< made at first use
 
   /// Code for a launch of so many threads in such blocks; compiles where it has none yet. The report says why if it
-  /// fails. Every launch calls this, and a Result would pass its value through memory.
-  CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const Code>* code);
+  /// fails. Every launch calls this, and a Result would pass its value through memory. `later`, unless it is null: the
+  /// launch may change to another form when that is there; it is set if the code is the scalar form until then.
+  CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const Code>* code,
+                std::shared_ptr<LaterForm>* later = nullptr);
 
   Result<int> attribute(CUfunction_attribute attribute);
   Result<void> set_attribute(CUfunction_attribute attribute, int value);
@@ -72,6 +74,14 @@ class Function {
   int max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const;
 
  private:
+  const loader::ModuleAddresses& addresses() const;
+  // With the mutex held.
+  CUresult compile(const CompileOptions& options, bool is_until_later, std::shared_ptr<const Code>* code);
+  std::shared_ptr<const Code> keep(const CompileOptions& options, loader::CompiledKernel compiled,
+                                   bool is_until_later = false);
+  std::shared_ptr<const Code> take(const std::shared_ptr<LaterForm>& made);
+  std::shared_ptr<LaterForm> begin_later(const CompileOptions& options, std::uint64_t threads);
+
   Module& module_;
   const KernelDescription& description_;
   std::mutex mutex_;

@@ -39,7 +39,7 @@ Trace& trace() {
 
 // Plain values: threads that end may still call.
 thread_local Call::Record* current = nullptr;
-thread_local const Note* running = nullptr;
+thread_local Running* running = nullptr;
 thread_local bool is_named = false;
 thread_local bool caller_writes = false;
 
@@ -186,20 +186,26 @@ std::unique_ptr<Note> note_for(const Lane& lane) {
 
 std::unique_ptr<Note> note_for_part(std::string_view name, const Arguments& arguments) {
   if (running == nullptr) return nullptr;
-  return std::make_unique<Note>(Note{.row = running->row, .name = std::string(name), .arguments = arguments});
+  return std::make_unique<Note>(Note{.row = running->note_->row, .name = std::string(name), .arguments = arguments});
 }
 
 void Running::begin(const Note* note) noexcept {
   note_ = note;
-  outer_ = std::exchange(running, note);
+  outer_ = std::exchange(running, this);
   begin_ = now();
+}
+
+void add_to_work(std::string_view name, std::string_view text) {
+  if (running == nullptr) return;
+  if (running->more_.empty()) running->more_ = running->note_->arguments;
+  running->more_.add(name, text);
 }
 
 void Running::finish() noexcept {
   running = outer_;
   if (note_->is_mark)
     return write(event('i', note_->name, "device", note_->row, begin_, note_->arguments, R"(,"s":"t")"));
-  write(slice(note_->name, "device", note_->row, begin_, now(), note_->arguments));
+  write(slice(note_->name, "device", note_->row, begin_, now(), more_.empty() ? note_->arguments : more_));
   if (note_->arrow != 0)
     write(event('f', "launch", "flow", note_->row, begin_, {},
                 ",\"id\":" + std::to_string(note_->arrow) + R"(,"bp":"e")"));

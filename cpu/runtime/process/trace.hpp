@@ -109,13 +109,19 @@ class Running {
   Running& operator=(const Running&) = delete;
 
  private:
+  friend std::unique_ptr<Note> note_for_part(std::string_view name, const Arguments& arguments);
+  friend void add_to_work(std::string_view name, std::string_view text);
   void begin(const Note* note) noexcept;
   void finish() noexcept;
 
   const Note* note_ = nullptr;
-  const Note* outer_ = nullptr;
+  Running* outer_ = nullptr;
   Nanoseconds begin_ = 0;
+  Arguments more_;  ///< the note's and what was added; empty: nothing was
 };
+
+/// An argument of the work that runs on this thread, known only now; nothing where none is written.
+void add_to_work(std::string_view name, std::string_view text);
 
 /// Part of the work that runs on this thread (a graph's node): the note for a slice in its slice; null if none runs.
 std::unique_ptr<Note> note_for_part(std::string_view name, const Arguments& arguments);

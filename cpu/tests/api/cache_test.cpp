@@ -230,4 +230,16 @@ TEST_F(KernelsOnDisk, there_are_none_where_that_is_asked_for_or_no_folder_can_be
   EXPECT_TRUE(fs::is_empty(root));
 }
 
+TEST_F(KernelsOnDisk, those_of_a_container_image_lie_beside_the_users_and_are_only_read) {
+  const std::string shipped = "CUCORE_CPU_CACHE_READ_ONLY=" + folder.string();
+  EXPECT_EQ(launch("count_up"), compiled);
+  const std::string own = " CUCORE_CPU_CACHE=" + (root / "own").string();
+  EXPECT_EQ(launch("count_up", shipped + own), loaded);
+  EXPECT_FALSE(fs::exists(root / "own"));
+  EXPECT_EQ(launch("count_up", shipped + " CUCORE_CPU_CACHE=0"), loaded);
+  EXPECT_EQ(launch("read_globals", shipped + own), "sum 55 compiled 1 loaded 0 compiler in memory\n");
+  EXPECT_EQ(files().size(), 1U);
+  EXPECT_EQ(launch("read_globals", shipped + own), "sum 55 compiled 0 loaded 1 compiler absent\n");
+}
+
 }  // namespace

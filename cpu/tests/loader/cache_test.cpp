@@ -308,6 +308,50 @@ TEST_F(CodegenCache, a_folder_that_cannot_be_written_to_is_still_read) {
   }
 }
 
+TEST_F(CodegenCache, what_it_lacks_is_read_from_a_shipped_folder_which_nothing_is_written_to) {
+  cache().store(key_number(1), record_of(10));
+  const std::string own = (root / "own").string();
+  const KernelCache both(own, KernelCache::most_of_bytes, folder.string());
+  EXPECT_TRUE(both.find(key_number(1)).has_value());
+  EXPECT_TRUE(both.read(key_number(1)).has_value());
+  EXPECT_FALSE(fs::exists(own)) << "nothing is copied";
+  both.store(key_number(2), record_of(10));
+  EXPECT_TRUE(KernelCache(own).find(key_number(2)).has_value());
+  EXPECT_EQ(file_count(), 1U);
+  both.store(key_number(1), record_of(20));  // the own one comes first, unless it is damaged
+  EXPECT_EQ(both.find(key_number(1))->object.size(), 20U);
+  fs::resize_file(fs::path(own) / KernelCache::file_name(key_number(1)), 7);
+  EXPECT_EQ(both.find(key_number(1))->object.size(), 10U);
+  const KernelCache alone("", KernelCache::most_of_bytes, folder.string());
+  alone.store(key_number(3), record_of(10));
+  EXPECT_TRUE(alone.find(key_number(1)).has_value());
+  EXPECT_EQ(file_count(), 1U);
+}
+
+TEST_F(CodegenCache, a_shipped_folder_is_taken_from_root_and_from_nobody_whom_others_can_write_for) {
+  const KernelKey key = key_number(1);
+  cache().store(key, record_of(10));
+  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
+  ASSERT_EQ(chmod(file_of(key).c_str(), 0644), 0);
+  const KernelCache shipped("", KernelCache::most_of_bytes, folder.string());
+  EXPECT_TRUE(shipped.find(key).has_value());
+  for (const mode_t mode : {mode_t{0775}, mode_t{0757}}) {
+    ASSERT_EQ(chmod(folder.c_str(), mode), 0);
+    EXPECT_FALSE(shipped.find(key).has_value());
+  }
+  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  ASSERT_EQ(chmod(root.c_str(), 0755), 0);
+  ASSERT_EQ(seteuid(65534), 0);
+  const bool found_from_root = shipped.find(key).has_value();
+  const bool found_as_own = cache().find(key).has_value();
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_TRUE(found_from_root);
+  EXPECT_FALSE(found_as_own);
+  ASSERT_EQ(chown(file_of(key).c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(shipped.find(key).has_value()) << "the file of another user";
+}
+
 TEST_F(CodegenCache, a_place_where_no_folder_can_be_holds_nothing) {
   std::ofstream(root / "file") << "text";
   for (const std::string& place : {(root / "file").string(), (root / "file/cache").string(),

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cpu/loader/cache/digest.hpp"
+#include "cpu/loader/cache/host_identity.hpp"
 #include "cpu/loader/cache/kernel_cache.hpp"
 #include "cpu/loader/kernel_key.hpp"
 #include "cpu/ptx/parser.hpp"
@@ -151,6 +152,15 @@ TEST_F(CodegenKeyFolder, a_kernel_is_found_after_a_change_elsewhere_in_its_modul
   EXPECT_TRUE(compile(with("unused = 1", "unused = 5")));
   EXPECT_TRUE(compile(with("$L__BB1_2", "$L__BB0_2", with(".visible .entry before(.param .u64 p) { ret; }", ""))));
   EXPECT_FALSE(compile(with("limit = 7", "limit = 9")));
+}
+
+TEST(CodegenKey, code_for_a_level_of_processors_has_one_key_on_all_of_that_level) {
+  using loader::host_identity;
+  EXPECT_EQ(host_identity("x86-64-v2"), "any of the level") << "of 2009";
+  EXPECT_NE(host_identity(""), host_identity("x86-64-v2"));
+  // One processor is no level, and neither is the first, of which LLVM leaves out what all have.
+  for (const char* const march : {"znver1", "haswell", "x86-64", "x86-64-v5", "x86-64-v"})
+    EXPECT_EQ(host_identity(march), host_identity("")) << march;
 }
 
 TEST(CodegenDigest, is_that_of_the_standard) {

@@ -23,13 +23,28 @@ stream = device.create_stream()
 options = cucore.ProgramOptions(name="forms.cu", lineinfo=True, arch="sm_80")
 code = cucore.Program('''{SOURCE}''', "c++", options).compile("ptx", ["scale<float>"])
 memory = device.allocate(4096, stream=stream)
-for kernel in ("scale<float>", "count"):
+many = {{"scale<float>": 1 << 15, "count": 64}}  # the first so many that it waits for vectors
+for kernel in many:
     for times in range(2):
-        for grid in (1, 64):
+        for grid in (1, many[kernel]):
             cucore.launch(stream, cucore.LaunchConfig(grid=grid, block=128), code.get_kernel(kernel), memory)
             stream.sync()
 """
 
+CHANGING_PROGRAM = (
+    PROGRAM[: PROGRAM.index("many =")]
+    + """
+import time
+kernel = code.get_kernel("scale<float>")
+config = cucore.LaunchConfig(grid=64, block=128)
+for times in range(50):
+    for launches in range(200):
+        cucore.launch(stream, config, kernel, memory)
+    stream.sync()
+    time.sleep(0.05)
+"""
+)
+UNTIL_LATER = "scalar form, until it has run for as long as its vector form takes to compile"
 FEW = "scalar form, as long as it has run few threads or in small blocks"
 REFUSED = "scalar form, because of nanosleep at forms.cu:4 (PTX line N: nanosleep.u32)"
 ASKED = "scalar form, as the environment asks"
@@ -65,3 +80,10 @@ def test_each_kernel_says_once_which_forms_it_gets_and_why(form):
 
 def test_nothing_is_said_that_was_not_asked_for():
     assert said("vector", "stderr") == ""
+
+
+def test_a_kernel_that_changes_its_form_says_both():
+    done = run_python(CHANGING_PROGRAM, env={"CUCORE_CPU_REPORT": "forms", "CUCORE_CPU_CACHE": "0"})
+    assert done.returncode == 0, done.stderr
+    lines = [UNTIL_LATER, "vector form, for blocks of 128x1x1 threads"]
+    assert done.stderr == "".join(f"cucore CPU device: kernel void scale<float>(float*): {line}\n" for line in lines)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cpu/abi/compiler.hpp"
+#include "cpu/runtime/loading/forms/later_form.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -27,6 +28,13 @@ class CodeVariants {
   /// Null if there is none.
   std::shared_ptr<const Code> find(FormOfCode form, const std::uint32_t (&block)[3]);
   void add(const CompileOptions& options, std::shared_ptr<const Code> code);
+  /// The scalar form has to do for ever.
+  void stay_scalar() { stays_scalar_ = true; }
+
+  /// The vector form for such blocks, if the scalar one does meanwhile; else null.
+  std::shared_ptr<LaterForm> find_later(const std::uint32_t (&block)[3]) const;
+  void add_later(std::shared_ptr<LaterForm> form);
+  void remove_later(const std::shared_ptr<LaterForm>& form) { std::erase(later_, form); }
 
  private:
   struct Variant {
@@ -37,6 +45,7 @@ class CodeVariants {
   std::vector<std::shared_ptr<const Code>> scalar_;
   bool stays_scalar_ = false;      ///< another form was asked for and refused
   std::vector<Variant> variants_;  ///< the one used last stands last
+  std::vector<std::shared_ptr<LaterForm>> later_;
 };
 
 }  // namespace cucore::cpu::runtime

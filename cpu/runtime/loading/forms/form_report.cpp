@@ -1,5 +1,5 @@
 // Forms of kernels in words: see form_report.hpp.
-#include "cpu/runtime/loading/form_report.hpp"
+#include "cpu/runtime/loading/forms/form_report.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -12,7 +12,7 @@
 #include "cpu/analysis/vector_limits.hpp"
 #include "cpu/loader/compiler.hpp"
 #include "cpu/loader/ptx_place.hpp"
-#include "cpu/runtime/loading/code_variants.hpp"
+#include "cpu/runtime/loading/forms/code_variants.hpp"
 #include "cpu/runtime/process/process.hpp"
 #include "cpu/runtime/process/settings.hpp"
 
@@ -41,7 +41,7 @@ std::string with_source_line(const ptx::Module& module, const Reason& reason) {
 }
 
 std::string form_in_words(const ptx::Module& module, const CompileOptions& asked, const Code& code,
-                          const std::string& refusal) {
+                          const std::string& refusal, bool is_until_later) {
   const std::uint32_t* const block = asked.block;
   const std::string shape =
       std::to_string(block[0]) + "x" + std::to_string(block[1]) + "x" + std::to_string(block[2]) + " threads";
@@ -51,16 +51,17 @@ std::string form_in_words(const ptx::Module& module, const CompileOptions& asked
   if (!refusal.empty()) return "scalar form, because of " + with_source_line(module, reason_of(refusal));
   if (asked.debug || asked.by_thread || is_set_to(Setting::form, "scalar"))
     return "scalar form, as the environment asks";
+  if (is_until_later) return "scalar form, until it has run for as long as its vector form takes to compile";
   return "scalar form, as long as it has run few threads or in small blocks";
 }
 
 }  // namespace
 
 void report_form(const ptx::Module& module, const std::string& kernel, const CompileOptions& asked, const Code& code,
-                 const std::string& refusal) {
+                 const std::string& refusal, bool is_until_later) {
   if (!is_reported("forms")) return;
   std::fprintf(stderr, "cucore CPU device: kernel %s: %s\n", demangled(kernel).c_str(),
-               form_in_words(module, asked, code, refusal).c_str());
+               form_in_words(module, asked, code, refusal, is_until_later).c_str());
 }
 
 std::string form_record(const ptx::Module& module, ptx::FunctionId kernel, const std::uint32_t (&block)[3]) {

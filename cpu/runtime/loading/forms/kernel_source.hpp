@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "cpu/error/result.hpp"
 #include "cpu/loader/cache/kernel_cache.hpp"
@@ -10,12 +11,21 @@
 namespace cucore::cpu::runtime {
 
 /// The cache that CUCORE_CPU_CACHE names (read once): a folder, or 0 for none. Unset, it is cucore/cpu-kernels in
-/// $XDG_CACHE_HOME or else in ~/.cache. Null if there is none. Thread-safe.
+/// $XDG_CACHE_HOME or else in ~/.cache. CUCORE_CPU_CACHE_READ_ONLY names one beside it. Null if there is neither.
+/// Thread-safe.
 const loader::KernelCache* kernel_cache();
 
 /// loader::compile with that cache. Thread-safe.
 Result<loader::CompiledKernel> compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
                                                const loader::ModuleAddresses& addresses, const CompileOptions& options);
+
+/// The same if the cache has it; else nothing.
+std::optional<loader::CompiledKernel> find_compiled(const ptx::Module& module, ptx::FunctionId kernel,
+                                                    const loader::ModuleAddresses& addresses,
+                                                    const CompileOptions& options);
+
+/// loader::compile_object with that cache.
+Result<KernelRecord> compile_object(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options);
 
 /// What this process has made so far.
 struct KernelCounts {

@@ -1,5 +1,5 @@
 // The code of one kernel: see code_variants.hpp.
-#include "cpu/runtime/loading/code_variants.hpp"
+#include "cpu/runtime/loading/forms/code_variants.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -88,6 +88,18 @@ void CodeVariants::add(const CompileOptions& options, std::shared_ptr<const Code
   Variant& added = variants_.emplace_back();
   std::copy_n(options.block, 3, added.block);
   added.code = std::move(code);
+}
+
+std::shared_ptr<LaterForm> CodeVariants::find_later(const std::uint32_t (&block)[3]) const {
+  const auto found = std::find_if(later_.begin(), later_.end(), [&](const std::shared_ptr<LaterForm>& form) {
+    return std::equal(std::begin(block), std::end(block), std::begin(form->options().block));
+  });
+  return found != later_.end() ? *found : nullptr;
+}
+
+void CodeVariants::add_later(std::shared_ptr<LaterForm> form) {
+  if (later_.size() >= most_variants) later_.erase(later_.begin());
+  later_.push_back(std::move(form));
 }
 
 }  // namespace cucore::cpu::runtime

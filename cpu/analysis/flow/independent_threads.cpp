@@ -1,0 +1,75 @@
+// Looks for what lets threads tell how others run: see independent_threads.hpp.
+#include "cpu/analysis/flow/independent_threads.hpp"
+
+#include <algorithm>
+
+#include "cpu/analysis/flow/control_flow.hpp"
+#include "cpu/analysis/flow/waiting_loops.hpp"
+
+namespace cucore::cpu::analysis {
+namespace {
+
+using ptx::Modifier;
+using ptx::Opcode;
+
+/// printf, malloc and their like, or what nothing is known of.
+bool calls_the_runtime(const ptx::Module& module, const ptx::Instruction& instruction) {
+  return instruction.opcode == Opcode::Call &&
+         std::any_of(instruction.operands.begin(), instruction.operands.end(), [&](const ptx::Operand& operand) {
+           return operand.kind == ptx::Operand::Kind::Function && !resolve(module, operand.function).function;
+         });
+}
+
+bool tells_of_other_threads(const ptx::Module& module, const ptx::Instruction& instruction) {
+  const auto& spaces = instruction.spaces;
+  if (std::find(spaces.begin(), spaces.end(), ptx::Space::Shared) != spaces.end()) return true;
+  if (instruction.opcode == Opcode::Red || instruction.opcode == Opcode::Nanosleep) return true;
+  if (instruction.opcode == Opcode::St &&
+      (instruction.has(Modifier::Volatile) || instruction.has(Modifier::Relaxed) || instruction.has(Modifier::Release)))
+    return true;
+  return is_indirect_call(instruction) || calls_the_runtime(module, instruction);
+}
+
+}  // namespace
+
+bool has_independent_threads(const ptx::Module& module, const Reach& reach) {
+  if (reach.needs_fibers || reach.counts_laps || !reach.exchanges.empty() || !reach.lockstep.empty()) return false;
+  if (!reach.kernels.empty() || reach.reads_reserved_shared) return false;
+  const auto is_shared = [&](ptx::VariableId id) { return module.variables[id].space == ptx::Space::Shared; };
+  if (std::any_of(reach.variables.begin(), reach.variables.end(), is_shared)) return false;
+  return std::none_of(reach.functions.begin(), reach.functions.end(), [&](ptx::FunctionId id) {
+    const ptx::Function& function = module.functions[id];
+    const auto shared = [](const ptx::Variable& variable) { return variable.space == ptx::Space::Shared; };
+    return reach.observes[id] || std::any_of(function.variables.begin(), function.variables.end(), shared) ||
+           std::any_of(function.body.begin(), function.body.end(), [&](const ptx::Instruction& instruction) {
+             return tells_of_other_threads(module, instruction);
+           });
+  });
+}
+
+std::size_t count_instructions(const ptx::Module& module, const Reach& reach) {
+  std::size_t count = 0;
+  for (const ptx::FunctionId id : reach.functions) count += module.functions[id].body.size();
+  return count;
+}
+
+bool may_repeat(const ptx::Module& module, const Reach& reach) {
+  // Functions are listed in the order in which they are met: only a call to one met before can close a circle.
+  return std::any_of(reach.functions.begin(), reach.functions.end(), [&](ptx::FunctionId id) {
+    const ptx::Function& function = module.functions[id];
+    if (!find_loops(ControlFlow(function)).empty()) return true;
+    return std::any_of(function.body.begin(), function.body.end(), [&](const ptx::Instruction& instruction) {
+      if (instruction.opcode != Opcode::Call) return false;
+      return std::any_of(instruction.operands.begin(), instruction.operands.end(), [&](const ptx::Operand& operand) {
+        if (operand.kind != ptx::Operand::Kind::Function) return false;
+        const auto callee = resolve(module, operand.function).function;
+        const auto place = [&](ptx::FunctionId of) {
+          return std::find(reach.functions.begin(), reach.functions.end(), of);
+        };
+        return callee && place(*callee) <= place(id);
+      });
+    });
+  });
+}
+
+}  // namespace cucore::cpu::analysis

@@ -1,0 +1,22 @@
+// Kernels whose threads cannot tell how the others run: whichever form of code runs, and in whatever order, what such a
+// kernel leaves in memory is the same, unless it has a race.
+#pragma once
+
+#include <cstddef>
+
+#include "cpu/analysis/flow/reach.hpp"
+
+namespace cucore::cpu::analysis {
+
+/// Whether a kernel has plain accesses of memory and arithmetic alone: no shared memory, barriers, warp operations,
+/// atomics, fences, volatile or ordered accesses, exchanges between lanes, calls of the run-time (printf, malloc), or
+/// launches. `reach` is of find_reach_and_waits.
+bool has_independent_threads(const ptx::Module& module, const Reach& reach);
+
+/// Instructions of all functions that a kernel reaches.
+std::size_t count_instructions(const ptx::Module& module, const Reach& reach);
+
+/// Whether one of these functions has a loop, or calls itself.
+bool may_repeat(const ptx::Module& module, const Reach& reach);
+
+}  // namespace cucore::cpu::analysis

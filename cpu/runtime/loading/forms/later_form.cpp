@@ -1,0 +1,112 @@
+// When the vector form of a kernel is compiled: see later_form.hpp.
+#include "cpu/runtime/loading/forms/later_form.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cpu/analysis/flow/independent_threads.hpp"
+#include "cpu/analysis/layout/layout.hpp"
+#include "cpu/analysis/vector_limits.hpp"
+#include "cpu/runtime/loading/forms/compile_threads.hpp"
+#include "cpu/runtime/loading/forms/kernel_source.hpp"
+#include "cpu/runtime/process/device_identity.hpp"
+#include "cpu/runtime/process/trace.hpp"
+
+namespace cucore::cpu::runtime {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// Processor time of a compile in the vector form, and of an instruction in the scalar one, for each thread. Set by
+// bench/cpu_device/first_launch.py.
+constexpr nanoseconds time_of_compile = std::chrono::milliseconds(8);
+constexpr nanoseconds time_of_compile_per_instruction = std::chrono::microseconds(150);
+constexpr std::uint64_t picoseconds_of_instruction = 400;
+
+/// Blocks for each thread that runs some, from which on a grid of unknown length may begin in the scalar form: the
+/// first ones are finished in it, however long they take.
+constexpr std::uint64_t blocks_of_a_thread = 16;
+
+/// From one look at a grid that runs to the next.
+constexpr nanoseconds shortest_look = std::chrono::milliseconds(1);
+
+nanoseconds time_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::chrono::seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
+}
+
+}  // namespace
+
+std::optional<nanoseconds> time_before_vectors(const KernelOfProgram& kernel, const FirstLaunch& launch) {
+  const ptx::Module& module = *kernel.ptx;
+  const analysis::Reach reach = analysis::find_reach_and_waits(module, kernel.id);
+  if (!analysis::has_independent_threads(module, reach)) return std::nullopt;
+  if (!analysis::check_vector_form(module, reach, analysis::lay_out(module, reach).info, 0)) return std::nullopt;
+  const std::size_t instructions = analysis::count_instructions(module, reach);
+  const nanoseconds compile = time_of_compile + instructions * time_of_compile_per_instruction;
+  if (analysis::may_repeat(module, reach)) {
+    if (launch.blocks < blocks_of_a_thread * worker_count()) return std::nullopt;
+  } else if (nanoseconds(launch.threads * instructions * picoseconds_of_instruction / 1000) > compile) {
+    return std::nullopt;
+  }
+  return compile;
+}
+
+LaterForm::LaterForm(KernelOfProgram kernel, CompileOptions options, nanoseconds worth)
+    : kernel_(std::move(kernel)), options_(std::move(options)), worth_(worth) {}
+
+bool LaterForm::is_due() {
+  nanoseconds spent = spent_;
+  if (threads_ > 0) spent += (time_of(clock_) - begin_) * threads_;
+  return spent >= worth_ && !std::exchange(is_asked_for_, true);
+}
+
+LaterForm::Run::Run(std::shared_ptr<LaterForm> form, unsigned int threads)
+    : form_(std::move(form)), threads_(threads), begin_(time_of(CLOCK_THREAD_CPUTIME_ID)) {
+  const std::lock_guard lock(form_->mutex_);
+  form_->threads_ = threads;
+  pthread_getcpuclockid(pthread_self(), &form_->clock_);
+  form_->begin_ = begin_;
+  if (form_->is_asked_for_ || form_->is_timed_) return;
+  form_->is_timed_ = call_at(Clock::now() + (form_->worth_ - form_->spent_) / threads, form_);
+}
+
+LaterForm::Run::~Run() {
+  const nanoseconds spent = (time_of(CLOCK_THREAD_CPUTIME_ID) - begin_) * threads_;
+  bool is_due = false;
+  {
+    const std::lock_guard lock(form_->mutex_);
+    form_->threads_ = 0;  // the time of others that still run counts once they have ended
+    form_->spent_ += spent;
+    is_due = form_->is_due();
+  }
+  if (is_due) (void)compile_later(form_);  // without a thread for it the scalar form has to do
+}
+
+std::optional<Timed::Clock::time_point> LaterForm::on_time() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_timed_ = false;
+    if (is_asked_for_ || threads_ == 0) return std::nullopt;
+    if (!is_due()) {
+      is_timed_ = true;
+      return Clock::now() + std::max<nanoseconds>((worth_ - spent_) / threads_, shortest_look);
+    }
+  }
+  (void)compile_later(shared_from_this());
+  return std::nullopt;
+}
+
+void LaterForm::make() {
+  trace::Slice slice("compile", trace::is_open() ? "compile " + kernel_.display_name : "");
+  made_.emplace(compile_object(*kernel_.ptx, kernel_.id, options_));
+  if (*made_)
+    slice.arguments.add("form", (*made_)->info.form == FormOfCode::Scalar ? "scalar" : "vector")
+        .raw("from_cache", "false");
+  is_made_.store(true, std::memory_order_release);
+}
+
+}  // namespace cucore::cpu::runtime
