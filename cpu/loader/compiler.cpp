@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "cpu/abi/checks.hpp"
 #include "cpu/analysis/flow/reach.hpp"
 #include "cpu/analysis/layout/layout.hpp"
 #include "cpu/analysis/vector_limits.hpp"
@@ -71,7 +72,8 @@ Result<CompiledKernel> compile(const ptx::Module& module, ptx::FunctionId kernel
   Result<CompiledKernel> compiled = compile_form(module, kernel, reach, addresses, options, cache);
   if (!compiled) return compiled;
   compiled->refusal = join_refusals(refusal, compiled->refusal);
-  if (options.checks != 0) compiled->code->shared_variables = lay_out(module, reach, shared_redzone).shared_variables;
+  if ((options.checks & check_class::access_checks) != 0)
+    compiled->code->shared_variables = lay_out(module, reach, shared_redzone).shared_variables;
   return compiled;
 }
 
