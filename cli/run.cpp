@@ -175,8 +175,8 @@ std::string check_names(const std::string& list) {
   std::string rest = list + ",";
   while (!rest.empty()) {
     const std::string name = rest.substr(0, rest.find(','));
-    if (name != "memory" && name != "race" && name != "init" && name != "sync" && name != "all") {
-      return "'" + name + "' is none of memory, race, init, sync, all";
+    if (name != "memory" && name != "race" && name != "init" && name != "sync" && name != "fp" && name != "all") {
+      return "'" + name + "' is none of memory, race, init, sync, fp, all";
     }
     rest.erase(0, name.size() + 1);
   }
@@ -205,7 +205,9 @@ void add_run(CLI::App& tool, int& status) {
       },
       "", "capability");
   add_flag(command, "--cpu", "run on the CPU device even where there is a GPU")->excludes(gpu);
-  add_value(command, "--check", "look for errors of kernels: memory, race, init, sync, several with commas, or all")
+  add_value(
+      command, "--check",
+      "look for errors of kernels: memory, race, init, sync, fp, several with commas, or all, which leaves out fp")
       ->type_name("CHECKS")
       ->check(checks)
       ->excludes(gpu);

@@ -3,12 +3,13 @@ same kernels unchecked, in the form that the device chooses; and, apart from tha
 
 Every class and form has processes of its own, in turns; the least time of each counts. The exit status is 1 if the
 memory check takes more than twice the time of a kernel unchecked, in the forms that the device chooses.
-Usage: check_costs.py [--output FILE] [--rounds N] [--classes memory,init] [NAME ...]
+Usage: check_costs.py [--output FILE] [--rounds N] [--classes memory,init] [--forms auto,scalar] [NAME ...]
 """
 
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -77,7 +78,7 @@ def seconds_of_kernels(names):
     device = cucore.Device()
     device.set_current()
     stream = device.create_stream()
-    options = cucore.ProgramOptions(arch=f"sm_{device.arch}", std="c++17")
+    options = cucore.ProgramOptions(arch=f"sm_{device.arch}", std="c++17", lineinfo=True, name="kernels.cu")
     source = (HERE / "kernels.cu").read_text() + MORE_KERNELS
     code = cucore.Program(source, "c++", options).compile("cubin")
     made = {make.__name__: make for make in problems.PROBLEMS}
@@ -127,9 +128,15 @@ def measure(classes, form, names):
     if done.returncode != 0:
         sys.exit(f"{classes or 'unchecked'}: {done.stderr}")
     alarms = [line for line in done.stderr.splitlines() if "SUMMARY" in line and " 0 errors" not in line]
-    if alarms:
+    if alarms and classes != "fp":
         sys.exit(f"{classes}: a clean kernel gave an alarm:\n{done.stderr}")
-    return json.loads(done.stdout)
+    return json.loads(done.stdout), done.stderr
+
+
+def reports_of(said):
+    """The headlines of reports with their kernels and source lines, once each; of numbers they can be true."""
+    found = re.findall(r"^========= ([A-Z].*)\n=========     in kernel (\w+).*? at \S*?:(\d+) \(PTX line \d+: (\S+)\)", said, re.M)
+    return sorted({f"{kernel}, line {line} ({instruction}): {headline}" for headline, kernel, line, instruction in found})
 
 
 def ratio(times, form, classes):
@@ -138,41 +145,51 @@ def ratio(times, form, classes):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=KERNELS, help="problems of problems.py and more")
+    parser.add_argument("names", nargs="*", default=KERNELS, help="problems of problems.py and more; all: of all of them")
     parser.add_argument("--output", type=Path, help="a file for the table, too")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--classes", default="memory,init", help="measured one by one")
+    parser.add_argument("--forms", default=",".join(FORMS))
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
         print(json.dumps(seconds_of_kernels(arguments.names)))
         return 0
 
+    if arguments.names == ["all"]:
+        import problems
+
+        arguments.names = [make.__name__ for make in problems.PROBLEMS] + ["small_matmul", "gather", "local_array"]
+    forms = arguments.forms.split(",")
     from machine import machine
 
     classes = ["", *arguments.classes.split(",")]
-    best = {}
+    best, reports = {}, {}
     for _ in range(arguments.rounds):
-        for form in FORMS:
+        for form in forms:
             for each in classes:
-                for name, seconds in measure(each, form, arguments.names).items():
+                seconds_by_name, said = measure(each, form, arguments.names)
+                reports[each, form] = reports_of(said)
+                for name, seconds in seconds_by_name.items():
                     times = best.setdefault(name, {})
                     times[form, each] = min(times.get((form, each), seconds), seconds)
     lines = [*machine(), "processor time with checks of one class, relative to the same form unchecked"]
     columns = "".join(f"{each:>9}" for each in classes[1:])
-    lines.append(f"{'':<16}{'default form:':<{14 + len(columns)}}   scalar form:")
-    lines.append(f"{'kernel':<16}" + "   ".join([f"{'unchecked ms':>14}{columns}"] * len(FORMS)))
+    heads = ["default form:", "scalar form:"] if forms == FORMS else [f"{NAMES[form]}:" for form in forms]
+    lines.append(f"{'':<16}" + "   ".join(f"{head:<{14 + len(columns)}}" for head in heads).rstrip())
+    lines.append(f"{'kernel':<16}" + "   ".join([f"{'unchecked ms':>14}{columns}"] * len(forms)))
     for name, times in best.items():
         parts = [
             f"{times[form, ''] * 1e3:14.2f}" + "".join(f"{ratio(times, form, each):9.2f}" for each in classes[1:])
-            for form in FORMS
+            for form in forms
         ]
         lines.append(f"{name:<16}" + "   ".join(parts))
-    for form in FORMS:
+    for form in forms:
         for each in classes[1:]:
             ratios = [ratio(times, form, each) for times in best.values()]
             mean = statistics.geometric_mean(ratios)
-            lines.append(f"{each}, {NAMES[form]}: geometric mean {mean:.2f}, worst {max(ratios):.2f}")
+            lines.append(f"{each}, {NAMES[form]}: median {statistics.median(ratios):.2f}, geometric mean {mean:.2f}, worst {max(ratios):.2f}")
+            lines += [f"  reported: {line}" for line in reports[each, form]]
     text = "\n".join(lines) + "\n"
     print(text, end="")
     if arguments.output:

@@ -5,11 +5,13 @@
 // always, for races). A service that answers 0 has reported the access, which then does not happen: loads give zero.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace cucore::cpu {
 
 struct BlockState;
+struct MatrixNumbers;
 struct ThreadState;
 
 /// Classes of checks: the bits of CompileOptions::checks.
@@ -18,6 +20,9 @@ inline constexpr std::uint32_t memory_checks = 1;  ///< bounds, use after free, 
 inline constexpr std::uint32_t race_checks = 2;
 inline constexpr std::uint32_t init_checks = 4;  ///< reads of bytes that were never written
 inline constexpr std::uint32_t sync_checks = 8;  ///< barriers, member masks, inactive lanes
+inline constexpr std::uint32_t number_checks = 16;  ///< floating point: NaN, infinity, underflow, cancellation
+/// Those of accesses and of waiting, for which code and memory are laid out otherwise.
+inline constexpr std::uint32_t access_checks = memory_checks | race_checks | init_checks | sync_checks;
 }  // namespace check_class
 
 /// Bits of an `access`.
@@ -62,6 +67,15 @@ struct CheckedBlock {
   CheckInterval intervals[interval_count];
 };
 
+/// A product d = a * b + c of matrices, row after row.
+struct MatrixNumbers {
+  std::uint32_t m, n, k;
+  const double *a, *b, *c, *d;
+  /// The row of b that element `column` of a stored row of a belongs to; null: the same one.
+  const std::uint32_t* rows_of_b;
+  unsigned bits_of_d;
+};
+
 /// What checked code needs of the checker. A granule is 8 bytes, and an address outside of the range is looked up in
 /// the shadow of the range's first granule, where nothing may be accessed.
 struct CheckTable {
@@ -95,6 +109,13 @@ struct CheckTable {
   void (*enter)(std::uint64_t address, std::uint32_t bytes);
   void (*enter_unwritten)(std::uint64_t address, std::uint32_t bytes);
   void (*leave)(std::uint64_t address, std::uint32_t bytes);
+  /// Numbers that may be worth a report. `place`: PTX line, and column in the high half. Operand n (the result first) of
+  /// lane l stands at values + 8 * lane_count * n + l * its size, whose logarithm is in four bits of `sizes`. `first`:
+  /// the thread of the first lane; `lanes`: those that it is about.
+  void (*numbers)(const BlockState*, std::uint64_t place, std::uint32_t first, std::uint32_t lanes,
+                  const std::byte* values, std::uint32_t lane_count, std::uint32_t sizes);
+  /// A product of matrices at `line`, by a warp or warpgroup whose first thread is `first`.
+  void (*products)(const BlockState*, std::uint32_t first, std::uint32_t line, const MatrixNumbers&);
   /// malloc and free of device code.
   std::uint64_t (*allocate)(ThreadState*, std::uint64_t bytes, std::uint32_t line);
   void (*release)(ThreadState*, std::uint64_t block, std::uint32_t line);

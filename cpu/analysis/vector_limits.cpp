@@ -44,11 +44,12 @@ Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
 
 Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
                                std::uint32_t checks) {
-  if ((checks & ~check_class::memory_checks) != 0) return not_supported("checks other than of memory");
+  if ((checks & ~(check_class::memory_checks | check_class::number_checks)) != 0)
+    return not_supported("checks other than of memory");
   if (reach.names_other_blocks) return not_supported("shared memory of other blocks");
   for (ptx::FunctionId id : reach.functions) {
     const ptx::Function& function = module.functions[id];
-    if (checks != 0) {
+    if ((checks & check_class::memory_checks) != 0) {
       if (Result<void> known = check_accesses(function, reach.functions.size() > 1); !known) return known;
     }
     if (const WaitingEdges waiting = find_waiting_edges(module, id, reach); !waiting.yielding.empty()) {

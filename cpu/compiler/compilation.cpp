@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "compiler_interface.hpp"
+#include "cpu/abi/checks.hpp"
 #include "cpu/abi/compiler.hpp"
 #include "cpu/analysis/flow/reach.hpp"
 #include "cpu/analysis/layout/layout.hpp"
 #include "cpu/analysis/unsupported.hpp"
 #include "cpu/analysis/vector_limits.hpp"
 #include "cpu/compiler/checks/marks.hpp"
+#include "cpu/compiler/checks/number_marks.hpp"
 #include "cpu/compiler/compile_budget.hpp"
 #include "cpu/compiler/emitters/module_emitter.hpp"
 #include "cpu/compiler/host_target.hpp"
@@ -124,7 +126,7 @@ Result<OptimisedKernel> make_scalar_form(const Analysed& kernel) {
     return OptimisedKernel{.ir = std::move(ir), .info = info};
   }
   const CompileTime time;
-  target.optimise(*ir, options.checks != 0, time);
+  target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
   if (!time.is_not_enough_for(*ir)) return OptimisedKernel{.ir = std::move(ir), .info = info};
   target.spare_effort();
   info.frame_bytes = unoptimised_frame_bytes(kernel, *ir);
@@ -158,7 +160,7 @@ Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
   info.waiting_bytes = form->waiting_bytes;
   info.frame_bytes = form->frame_bytes;
   if (Result<void> verified = verify(kernel, *ir); !verified) return std::move(verified).failure();
-  target.optimise(*ir, options.checks != 0, time);
+  target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
   if (time.is_not_enough_for(*ir)) return refuse_form(vector_form_too_long);
   return OptimisedKernel{.ir = std::move(ir), .info = info};
 }
@@ -182,7 +184,7 @@ template <typename Finish>
 auto make_kernel(const ptx::Module& module, ptx::FunctionId id, const CompileOptions& options, const Finish& finish)
     -> decltype(finish(std::declval<const HostTarget&>(), std::declval<const OptimisedKernel&>())) {
   const Reach reach = find_reach_and_waits(module, id);
-  const Layout layout = lay_out(module, reach, options.checks != 0 ? shared_redzone : 0);
+  const Layout layout = lay_out(module, reach, (options.checks & check_class::access_checks) != 0 ? shared_redzone : 0);
   Result<HostTarget> target = HostTarget::create(options.debug, options.march);
   llvm::LLVMContext context;
   if (!target) return cannot_compile(std::string(module.functions[id].name), ": " + target.failure().sentence());
@@ -191,6 +193,7 @@ auto make_kernel(const ptx::Module& module, ptx::FunctionId id, const CompileOpt
   Result<OptimisedKernel> made = make_form(kernel);
   if (!made) return std::move(made).failure();
   expand_flushing_adds(*made->ir);
+  expand_number_marks(*made->ir);
   return finish(*target, *made);
 }
 

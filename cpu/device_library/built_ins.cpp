@@ -298,6 +298,7 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_matrix_store_rows", address_of(matrix_unit::store_rows)},
       {"cucpu_matrix_transpose", address_of(matrix_unit::transpose)},
       {"cucpu_fragments_multiply", address_of(matrix_unit::multiply_fragments)},
+      {"cucpu_fragments_multiply_checked", address_of(matrix_unit::multiply_checked_fragments)},
       {"cucpu_fragments_load", address_of(matrix_unit::load_fragments)},
       {"cucpu_fragments_store", address_of(matrix_unit::store_fragments)},
       {"cucpu_fragments_load_rows", address_of(matrix_unit::load_fragment_rows)},

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/abi/checks.hpp"
 #include "cpu/analysis/instructions/warpgroup_form.hpp"
 #include "cpu/device_library/element_values.hpp"
 #include "cpu/device_library/fragment_product.hpp"
@@ -45,6 +46,7 @@ struct WarpgroupMultiplication {
   bool accumulates;
   std::uint32_t metadata;
   bool may_happen;
+  const ThreadState* thread;  ///< where numbers are checked
 };
 
 /// A matrix of `size` rows of A or columns of B, which lie in memory with their elements along k behind one another, or
@@ -205,6 +207,30 @@ void add_row(const RowOfProduct& row, bool is_finite, double* sums) {
 
 // ---- the product ---------------------------------------------------------------------------------------------------
 
+/// Tells the checker of numbers what a product was made of and what it is.
+void tell_of_product(const WarpgroupMultiplication* const* threads, const FloatFactor& a, const FloatFactor& b,
+                     const std::vector<std::uint32_t>& rows, const std::vector<double>& before) {
+  const WarpgroupForm& form = threads[0]->form;
+  const ThreadState& first = *threads[0]->thread;
+  std::vector<double> sums(before.size());
+  for_each_accumulator(threads, [&](const void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
+    sums[m * form.n + n] = value_at<double>(form.d, d, index);
+  });
+  first.block->launch->checks->products(first.block, first.linear, first.place & ~aligned_place,
+                                        {.m = WarpgroupForm::m,
+                                         .n = form.n,
+                                         .k = form.stored_k(),
+                                         .a = a.values.data(),
+                                         .b = b.values.data(),
+                                         .c = before.data(),
+                                         .d = sums.data(),
+                                         .rows_of_b = rows.data(),
+                                         .bits_of_d = bits_of(form.d)});
+}
+
+void add_products(const WarpgroupMultiplication* const* threads, const FloatFactor& a, const FloatFactor& b,
+                  const std::vector<std::uint32_t>& rows, bool is_finite, std::vector<double>& sums);
+
 void multiply_floats(const WarpgroupMultiplication* const* threads) {
   const WarpgroupForm& form = threads[0]->form;
   const FloatFactor a(form.a(), read_a<double>(threads));
@@ -220,6 +246,15 @@ void multiply_floats(const WarpgroupMultiplication* const* threads) {
     std::vector<std::int32_t> exponents(sums.size());
     is_finite = exponents_of(form.d, sums.data(), sums.size(), exponents.data()) && is_finite;
   }
+  const bool is_checked = threads[0]->thread != nullptr;
+  const std::vector<double> before = is_checked ? sums : std::vector<double>();
+  add_products(threads, a, b, rows, is_finite, sums);
+  if (is_checked) tell_of_product(threads, a, b, rows, before);
+}
+
+void add_products(const WarpgroupMultiplication* const* threads, const FloatFactor& a, const FloatFactor& b,
+                  const std::vector<std::uint32_t>& rows, bool is_finite, std::vector<double>& sums) {
+  const WarpgroupForm& form = threads[0]->form;
   for (std::size_t m = 0; m < WarpgroupForm::m; ++m) {
     const std::size_t at = m * form.stored_k();
     const RowOfProduct row{.a = a.values.data() + at,
@@ -303,7 +338,10 @@ void multiply(ThreadState* thread, std::uint64_t form, void* d, const void* a, s
                                .window = window,
                                .accumulates = accumulates != 0,
                                .metadata = metadata,
-                               .may_happen = true};
+                               .may_happen = true,
+                               .thread = nullptr};
+  const CheckTable* const checks = thread->block->launch->checks;
+  if (checks != nullptr && checks->products != nullptr) mine.thread = thread;
   mine.may_happen = may_read(thread, mine);
   cucpu_warpgroup_together(thread, multiply_group, &mine, form);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "cpu/abi/checks.hpp"
 #include "cpu/analysis/flow/reach.hpp"
 #include "cpu/analysis/layout/layout.hpp"
 #include "cpu/analysis/vector_limits.hpp"
@@ -55,7 +56,7 @@ Wish wish_of(const ptx::Module& module, ptx::FunctionId kernel, const CompileOpt
 /// Adds what does not depend on where the object code came from.
 CompiledKernel completed(CompiledKernel compiled, const Wish& wish, const ptx::Module& module) {
   compiled.refusal = join_refusals(wish.refusal, compiled.refusal);
-  if (wish.options.checks != 0)
+  if ((wish.options.checks & check_class::access_checks) != 0)
     compiled.code->shared_variables = lay_out(module, wish.reach, shared_redzone).shared_variables;
   return compiled;
 }

@@ -31,7 +31,7 @@ std::string lines_of(const ptx::Module& module, const Reach& reach) {
   std::string lines;
   for (const ptx::FunctionId id : reach.functions)
     for (const ptx::Instruction& instruction : module.functions[id].body)
-      lines.append(std::to_string(instruction.position.line)).push_back('\n');
+      lines += std::to_string(instruction.position.line) + ':' + std::to_string(instruction.position.column) + '\n';
   return lines;
 }
 

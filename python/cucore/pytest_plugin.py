@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-CHECKS = ("memory", "race", "init", "sync", "all")
+CHECKS = ("memory", "race", "init", "sync", "fp", "all")
 RESTARTED = "CUCORE_PYTEST_RESTARTED"
 
 _run = pytest.StashKey()

@@ -352,6 +352,33 @@ def test_a_source_is_compiled_once_and_its_faults_are_told(run, tmp_path):
     assert "can be written by others" in run("run", source).stderr
 
 
+NUMBERS = """
+import sys, cucore
+source = 'extern "C" __global__ void inverse(float* x) { x[threadIdx.x] = 1.0f / x[threadIdx.x]; }'
+device = cucore.Device()
+device.set_current()
+stream = device.create_stream()
+options = cucore.ProgramOptions(lineinfo=True, name="inverse.cu", arch="sm_80")
+x = device.allocate(40, stream=stream)
+x.fill(0, stream=stream)
+kernel = cucore.Program(source, "c++", options).compile("cubin").get_kernel("inverse")
+cucore.launch(stream, cucore.LaunchConfig(grid=1, block=10), kernel, x)
+stream.sync()
+sys.exit(7)
+"""
+
+
+def test_the_first_infinity_of_a_program_is_told(run, tmp_path):
+    if importlib.util.find_spec("cucore") is None:
+        pytest.skip("the package is not installed")
+    (tmp_path / "inverse.py").write_text(NUMBERS)
+    done = run("run", "--check", "fp", tmp_path / "inverse.py")
+    assert done.returncode == 7, "the program's own status: " + done.stderr
+    assert "Division by zero" in done.stderr and "inverse.cu:1" in done.stderr, done.stderr
+    assert "by thread (0,0,0) in block (0,0,0), the first of 10" in done.stderr
+    assert "1 / 0 = inf" in done.stderr and "SUMMARY: 1 error" in done.stderr
+
+
 def test_the_package_is_the_same_command(run, tool):
     if importlib.util.find_spec("cucore.__main__") is None:
         pytest.skip("the package is not installed")

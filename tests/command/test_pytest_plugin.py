@@ -124,6 +124,37 @@ def test_findings_fail_the_test_that_caused_them(run):
     assert "ValueError: of its own" in done.stdout and "cucore checker" in done.stdout
 
 
+NUMBERS = """
+import cucore
+SOURCE = "extern \\"C\\" __global__ void inverse(float* x) { x[threadIdx.x] = 1.0f / x[threadIdx.x]; }"
+def launch(value):
+    device = cucore.Device()
+    device.set_current()
+    stream = device.create_stream()
+    options = {"arch": "sm_80", "lineinfo": True, "name": "inverse.cu"}
+    kernel = cucore.Program(SOURCE, "c++", options).compile("cubin").get_kernel("inverse")
+    x = device.allocate(40, stream=stream)
+    x.fill(value, stream=stream)
+    cucore.launch(stream, cucore.LaunchConfig(grid=1, block=10), kernel, x)
+    stream.sync()
+def test_finite(): launch(0x40)
+def test_infinite(): launch(0)
+def test_finite_again(): launch(0x40)
+"""
+
+
+def test_the_first_infinity_fails_the_test_that_made_it(run):
+    done = run(NUMBERS, "--cucore-check=fp", "-rA", "--tb=short")
+    lines = re.findall(r"^(PASSED|FAILED) test_it.py::(\w+)", done.stdout, re.MULTILINE)
+    verdicts = {name: verdict for verdict, name in lines}
+    assert verdicts == {"test_finite": "PASSED", "test_infinite": "FAILED", "test_finite_again": "PASSED"}, (
+        done.stdout + done.stderr
+    )
+    assert "Division by zero" in done.stdout and "inverse.cu:1" in done.stdout and "1 / 0 = inf" in done.stdout
+    quiet = run(NUMBERS, "--cucore-check=fp", CUCORE_CPU_CHECK_FP_QUIET="division=inverse")
+    assert quiet.returncode == 0, quiet.stdout + quiet.stderr
+
+
 def test_a_run_whose_driver_is_loaded_already_restarts_once(run, tmp_path):
     other = tmp_path / "other"
     other.mkdir()

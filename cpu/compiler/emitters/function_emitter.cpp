@@ -42,6 +42,7 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& owner, ptx::FunctionId id, const
       body_(owner.function(id)),
       flow_(function),
       waiting_edges_(find_waiting_edges(owner.module, id, owner.reach)) {
+  if (owner.checks_numbers) number_checks_.emplace(function);
   if ((owner.checks & check_class::race_checks) != 0 && !owner.reach.lockstep.empty())
     waiting_blocks_ = find_waiting_blocks(owner.module, id, owner.reach);
 }

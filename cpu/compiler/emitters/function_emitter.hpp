@@ -6,12 +6,14 @@
 // packed types and halves, float and double, i1 for predicates.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include "cpu/analysis/flow/control_flow.hpp"
 #include "cpu/analysis/flow/waiting_loops.hpp"
+#include "cpu/analysis/instructions/number_checks.hpp"
 #include "cpu/analysis/instructions/special_registers.hpp"
 #include "cpu/compiler/emitters/check_groups.hpp"
 #include "cpu/compiler/emitters/flushed_values.hpp"
@@ -116,6 +118,8 @@ class FunctionEmitter {
   bool is_exchange_in_lockstep(const ptx::Instruction& instruction) const;
   /// By a plain access, whose order among others must then stay (plain_exchanges.hpp).
   bool is_plain_exchange(const ptx::Instruction& instruction) const;
+  /// Which numbers are looked at, in code that is checked so.
+  const analysis::NumberChecks& number_checks() const { return *number_checks_; }
   llvm::Value* block_state() const { return block_state_; }
   llvm::Value* launch_state() const { return launch_state_; }
 
@@ -152,6 +156,7 @@ class FunctionEmitter {
   std::vector<ptx::VariableId> checked_variables_;  ///< whose life the checker follows
   std::vector<bool> only_carries_;                  ///< by register
   CheckGroups check_groups_;                        ///< of the current block, in checked code
+  std::optional<analysis::NumberChecks> number_checks_;
   const ptx::Operand* checked_address_ = nullptr;
   llvm::Value* checked_pointer_ = nullptr;
   llvm::AllocaInst* carry_flag_ = nullptr;

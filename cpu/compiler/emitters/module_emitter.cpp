@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "cpu/abi/checks.hpp"
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/ir/convergent_calls.hpp"
@@ -25,7 +26,8 @@ ModuleEmitter::ModuleEmitter(const ptx::Module& module_, const Reach& reach_, co
       ir(ir_),
       host(host_),
       block_shape(block_),
-      checks(checks_) {}
+      checks(checks_ & check_class::access_checks),
+      checks_numbers((checks_ & check_class::number_checks) != 0) {}
 
 void ModuleEmitter::fail(std::string_view what, const ptx::Instruction& instruction) {
   if (!emitted_) return;

@@ -51,7 +51,8 @@ class ModuleEmitter {
   llvm::Module& ir;
   const HostFeatures host;
   const std::uint32_t* const block_shape;
-  const std::uint32_t checks;  ///< of check_class, to be emitted
+  const std::uint32_t checks;  ///< of check_class::access_checks, to be emitted
+  const bool checks_numbers;
 
   /// Null if it is not asked for.
   DebugInformation* debug() const { return debug_.get(); }

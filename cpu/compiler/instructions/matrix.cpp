@@ -104,12 +104,15 @@ void emit_mma(FunctionEmitter& f, const Instruction& i) {
   const MatrixForm form = *read_matrix_form(i);
   if (becomes_vectors(f)) {
     Value* own_metadata = form.has(MatrixForm::is_sparse) ? f.source(i.operands[4], Type::B32) : f.b.getInt32(0);
-    call_of_fragments(f, "multiply", form.bits(),
-                      {sources(f, i.operands[1], register_type(form.a())),
-                       sources(f, i.operands[2], register_type(form.b())),
-                       sources(f, i.operands[3], register_type(form.c())),
-                       {own_metadata}},
-                      f.elements(i.operands[0]), register_type(form.d()));
+    const Registers a = sources(f, i.operands[1], register_type(form.a()));
+    const Registers b = sources(f, i.operands[2], register_type(form.b()));
+    const Registers c = sources(f, i.operands[3], register_type(form.c()));
+    const std::vector<Operand> results = f.elements(i.operands[0]);
+    if (f.module.checks_numbers)
+      call_of_fragments(f, "multiply_checked", form.bits(), {a, b, c, {own_metadata, f.b.getInt32(i.position.line)}},
+                        results, register_type(form.d()));
+    else
+      call_of_fragments(f, "multiply", form.bits(), {a, b, c, {own_metadata}}, results, register_type(form.d()));
     return;
   }
   Value* a = put_registers(f, i.operands[1], register_type(form.a()));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "cpu/abi/checks.hpp"
 #include "cpu/analysis/vector_limits.hpp"
 #include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/vector/analysis/refusal.hpp"
@@ -99,7 +100,7 @@ Result<VectorForm> finish(llvm::Function& scalar, const VectorRequest& request, 
 Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& request) {
   const CompileOptions& options = request.options;
   if (scalar.getInstructionCount() > cost_model::largest_kernel) return refusal("its size");
-  if (options.checks != 0) {
+  if ((options.checks & check_class::access_checks) != 0) {
     if (Result<void> done = prepare_checks(scalar, options.block, request.shared); !done)
       return std::move(done).failure();
   }

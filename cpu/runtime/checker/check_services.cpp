@@ -4,6 +4,7 @@
 #include "cpu/runtime/process/hexadecimal.hpp"
 
 #include <bit>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "cpu/runtime/address_space/address_space.hpp"
 #include "cpu/runtime/address_space/shadow.hpp"
 #include "cpu/runtime/checker/block_checks.hpp"
+#include "cpu/runtime/checker/numbers.hpp"
 #include "cpu/runtime/grid/checker.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
@@ -243,6 +245,32 @@ void enter_unwritten(std::uint64_t address, std::uint32_t bytes) { shadow::allow
 
 void leave(std::uint64_t address, std::uint32_t bytes) { shadow::forbid(address, bytes); }
 
+ThreadState lane_state(const BlockState& block, std::uint32_t linear) {
+  ThreadState thread{};
+  thread.block = &block;
+  set_thread_id(thread, *static_cast<const Grid*>(block.launch->runtime), linear);
+  return thread;
+}
+
+void tell_numbers(const BlockState* block, std::uint64_t place, std::uint32_t first, std::uint32_t lanes,
+                  const std::byte* values, std::uint32_t lane_count, std::uint32_t sizes) {
+  LaunchNumbers& numbers = *static_cast<Grid*>(block->launch->runtime)->numbers;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    std::uint64_t own[4] = {};
+    std::size_t count = 0;
+    for (std::uint32_t left = sizes; count < 4 && (left != 0 || count == 0); left >>= 4, ++count) {
+      const std::size_t bytes = std::size_t{1} << (left & bits::field_mask);
+      std::memcpy(&own[count], values + std::size_t{8} * lane_count * count + lane * bytes, bytes);
+    }
+    numbers.tell(lane_state(*block, first + lane), place, own, count);
+  }
+}
+
+void tell_product(const BlockState* block, std::uint32_t first, std::uint32_t line, const MatrixNumbers& product) {
+  static_cast<Grid*>(block->launch->runtime)->numbers->tell_product(lane_state(*block, first), line, product);
+}
+
 std::uint64_t allocate(ThreadState* thread, std::uint64_t bytes, std::uint32_t line) {
   const Grid& grid = checked_grid(thread);
   std::string made_at = checker::place_of(grid, line);
@@ -280,6 +308,8 @@ const CheckTable* check_table() {
     made->enter = enter;
     made->enter_unwritten = enter_unwritten;
     made->leave = leave;
+    made->numbers = tell_numbers;
+    made->products = tell_product;
     made->allocate = allocate;
     made->release = release;
     return made;

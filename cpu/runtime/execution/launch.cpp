@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "cpu/runtime/checker/check_services.hpp"
+#include "cpu/runtime/checker/numbers.hpp"
 #include "cpu/runtime/checker/races.hpp"
 #include "cpu/runtime/execution/launch_tree.hpp"
 #include "cpu/runtime/execution/workers.hpp"
@@ -207,6 +208,7 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   state.names_clusters = is_explicit ? 1 : 0;
   state.checks = check_table();
   if (checker::checks(check_class::race_checks)) grid.races = std::make_shared<LaunchRaces>();
+  if (checker::checks(check_class::number_checks)) grid.numbers = std::make_shared<LaunchNumbers>(grid);
   return CUDA_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cpu/runtime/checker/numbers.hpp"
 #include "cpu/runtime/execution/workers.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/objects/context.hpp"
@@ -175,6 +176,7 @@ void run_with_launches(Grid& grid) {
     launched->grid = &grid;
   }
   run_grid(grid);
+  if (grid.numbers) grid.numbers->finish();
   checker::finish(grid);
   if (!grid.item) return;
   {

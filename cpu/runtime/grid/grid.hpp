@@ -24,6 +24,7 @@ namespace cucore::cpu::runtime {
 class Context;
 class Function;
 class LaterForm;
+class LaunchNumbers;
 class LaunchRaces;
 class RunningGraph;
 struct LaunchedItem;
@@ -63,7 +64,8 @@ struct Grid {
   std::atomic<std::uint64_t>* pace = nullptr;  ///< Function::pace
   const ptx::Module* ptx = nullptr;            ///< of the kernel, for reports
   checker::Findings findings;
-  std::shared_ptr<LaunchRaces> races;  ///< if they are looked for
+  std::shared_ptr<LaunchRaces> races;      ///< if they are looked for
+  std::shared_ptr<LaunchNumbers> numbers;  ///< likewise
   ResourcesInUse resources;
 
   std::shared_ptr<LaunchedItem> item;  ///< if it was launched by a grid, or has launched some (launch_tree.hpp)

@@ -23,8 +23,8 @@ constexpr std::pair<std::string_view, std::uint32_t> check_classes[] = {
     {"race", check_class::race_checks},
     {"init", check_class::init_checks},
     {"sync", check_class::sync_checks},
-    {"all",
-     check_class::memory_checks | check_class::race_checks | check_class::init_checks | check_class::sync_checks},
+    {"fp", check_class::number_checks},
+    {"all", check_class::access_checks},
     {"0", 0},
     {"", 0}};
 
@@ -42,7 +42,7 @@ std::uint32_t classes_from_environment() {
       found |= named->second;
     else
       std::fprintf(stderr,
-                   "cucore CPU device: CUCORE_CPU_CHECK: there is no class '%.*s': memory, race, init, sync, all\n",
+                   "cucore CPU device: CUCORE_CPU_CHECK: there is no class '%.*s': memory, race, init, sync, fp, all\n",
                    static_cast<int>(word.size()), word.data());
   }
   return found;

@@ -42,9 +42,12 @@ TEST(ChoiceOfForm, is_the_scalar_one_where_scattered_accesses_weigh_more_than_wh
   EXPECT_EQ(refusal, "");
 }
 
-TEST(ChoiceOfForm, is_the_same_with_the_memory_check) {
-  EXPECT_EQ(chosen(wandering_loop(0), 64, nullptr, check_class::memory_checks), FormOfCode::Scalar);
-  EXPECT_EQ(chosen(wandering_loop(8), 64, nullptr, check_class::memory_checks), FormOfCode::Vector);
+TEST(ChoiceOfForm, is_the_same_with_the_checks_of_memory_and_of_numbers) {
+  for (const std::uint32_t checks : {check_class::memory_checks, check_class::number_checks,
+                                     check_class::memory_checks | check_class::number_checks}) {
+    EXPECT_EQ(chosen(wandering_loop(0), 64, nullptr, checks), FormOfCode::Scalar);
+    EXPECT_EQ(chosen(wandering_loop(8), 64, nullptr, checks), FormOfCode::Vector);
+  }
 }
 
 TEST(ChoiceOfForm, is_the_scalar_one_where_vectors_lack_a_check) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cpu/compiler/checks/mark_calls.hpp"
+#include "cpu/compiler/checks/number_marks.hpp"
 #include "cpu/compiler/checks/marks.hpp"
 
 namespace cucore::cpu::compiler {
@@ -50,7 +51,7 @@ bool is_accessed_elsewhere(const Instruction& address, const llvm::BasicBlock& b
 }
 
 bool is_for_checks(const Instruction& instruction) {
-  if (is_mark(instruction, lanes_mark)) return true;
+  if (is_mark(instruction, lanes_mark) || is_number_mark(instruction)) return true;
   return !instruction.use_empty() && !llvm::isa<llvm::PHINode>(instruction) &&
          std::all_of(instruction.use_begin(), instruction.use_end(), [](const llvm::Use& use) {
            const auto& user = llvm::cast<Instruction>(*use.getUser());

@@ -10,6 +10,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/checks/mark_calls.hpp"
+#include "cpu/compiler/checks/number_marks.hpp"
 #include "cpu/compiler/ir/convergent_calls.hpp"
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 
@@ -230,6 +231,7 @@ Stride StrideAnalysis::transfer_call(Instruction& instruction) {
   if (callee == nullptr) return Stride::varying();
   const llvm::StringRef name = callee->getName();
   if (name == lanes_mark) return of(LaneMark(call).address);
+  if (is_number_mark(call)) return Stride::uniform();  // no value
   if (name == "cucpu_vote") {
     const Stride mask = of(call.getArgOperand(3));
     if (mask.kind == Stride::Kind::Unknown) return {};

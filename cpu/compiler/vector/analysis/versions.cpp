@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cpu/compiler/checks/mark_calls.hpp"
+#include "cpu/compiler/checks/number_marks.hpp"
 #include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/vector/analysis/checked_accesses.hpp"
 
@@ -19,7 +20,8 @@ namespace {
 bool may_be_predicated(const Instruction& instruction) {
   if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     if (call->getCalledFunction() == nullptr) return false;
-    return call->getCalledFunction()->isIntrinsic() || is_mark(instruction, lanes_mark);
+    return call->getCalledFunction()->isIntrinsic() || is_mark(instruction, lanes_mark) ||
+           is_number_mark(instruction);
   }
   return true;
 }

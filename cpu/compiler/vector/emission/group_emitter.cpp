@@ -86,8 +86,9 @@ class GroupEmitter {
   VectorMemory memory_{c_, values_, checks_, idle_, arithmetic_, lanes_, prefetching_};
   Atomics atomics_{c_, checks_, lanes_};
   ConvergentOperations convergent_{c_, values_, barriers_, blocks_};
-  Calls calls_{c_, values_, checks_, arithmetic_, lanes_, services_, convergent_};
-  BlockBody body_{c_, values_, checks_, prefetching_, arithmetic_, memory_, atomics_, calls_};
+  NumberQuestions numbers_{c_, values_, checks_};
+  Calls calls_{c_, values_, checks_, arithmetic_, lanes_, services_, convergent_, numbers_};
+  BlockBody body_{c_, values_, checks_, numbers_, prefetching_, arithmetic_, memory_, atomics_, calls_};
   Predication predication_{c_, values_, blocks_, body_};
   Branches branches_{c_, values_, blocks_, transitions_, arithmetic_, predication_};
 };

@@ -10,6 +10,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/checks/mark_calls.hpp"
+#include "cpu/compiler/checks/number_marks.hpp"
 #include "cpu/compiler/vector/analysis/refusal.hpp"
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 #include "cpu/compiler/vector/state/barriers.hpp"
@@ -42,7 +43,7 @@ Result<void> check_call(const llvm::CallInst& call, const Value* thread) {
   const llvm::Function* callee = call.getCalledFunction();
   if (callee == nullptr) return refusal("a call through a pointer");
   if (is_block_barrier(call) && !is_barrier_of_whole_block(call)) return refusal("a barrier of part of a block");
-  if (is_convergent(call) || is_mark(call, lanes_mark)) return {};
+  if (is_convergent(call) || is_mark(call, lanes_mark) || is_number_mark(call)) return {};
   const llvm::StringRef name = callee->getName();
   if (callee->isIntrinsic()) {
     const bool is_note = call.isLifetimeStartOrEnd() || callee->getIntrinsicID() == llvm::Intrinsic::assume;

@@ -20,6 +20,7 @@ Result<void> BlockBody::emit(llvm::BasicBlock* block) {
   }
   // What joins a side under a mask with the rest counts as its last instruction.
   if (c_.divergence == nullptr) b.SetCurrentDebugLocation(block->getTerminator()->getDebugLoc());
+  if (Result<void> done = numbers_.flush(); !done) return done;
   return checks_.flush();
 }
 

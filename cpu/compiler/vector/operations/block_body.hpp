@@ -9,11 +9,12 @@ namespace cucore::cpu::compiler {
 
 class BlockBody {
  public:
-  BlockBody(EmissionContext& context, VectorValues& values, BlockChecks& checks, Prefetching& prefetching,
-            Arithmetic& arithmetic, VectorMemory& memory, Atomics& atomics, Calls& calls)
+  BlockBody(EmissionContext& context, VectorValues& values, BlockChecks& checks, NumberQuestions& numbers,
+            Prefetching& prefetching, Arithmetic& arithmetic, VectorMemory& memory, Atomics& atomics, Calls& calls)
       : c_(context),
         values_(values),
         checks_(checks),
+        numbers_(numbers),
         prefetching_(prefetching),
         arithmetic_(arithmetic),
         memory_(memory),
@@ -31,6 +32,7 @@ class BlockBody {
   EmissionContext& c_;
   VectorValues& values_;
   BlockChecks& checks_;
+  NumberQuestions& numbers_;
   Prefetching& prefetching_;
   Arithmetic& arithmetic_;
   VectorMemory& memory_;

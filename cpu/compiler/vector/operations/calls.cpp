@@ -57,6 +57,7 @@ std::optional<DirectedOperation> directed_operation(const llvm::CallInst& call) 
 Result<void> Calls::emit(llvm::CallInst& call) {
   if (is_convergent(call)) return convergent_.emit(call);
   if (is_mark(call, lanes_mark)) return checks_.emit_mark(call);
+  if (is_number_mark(call)) return numbers_.emit_mark(call);
   if (call.isLifetimeStartOrEnd() || call.getIntrinsicID() == llvm::Intrinsic::assume) return {};
   llvm::Function* callee = call.getCalledFunction();
   const llvm::StringRef name = callee->getName();

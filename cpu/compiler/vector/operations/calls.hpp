@@ -9,13 +9,14 @@
 #include "cpu/compiler/vector/operations/convergent_operations.hpp"
 #include "cpu/compiler/vector/operations/lane_loop.hpp"
 #include "cpu/compiler/vector/operations/lane_services.hpp"
+#include "cpu/compiler/vector/operations/number_questions.hpp"
 
 namespace cucore::cpu::compiler {
 
 class Calls {
  public:
   Calls(EmissionContext& context, VectorValues& values, BlockChecks& checks, Arithmetic& arithmetic, LaneLoop& lanes,
-        LaneServices& services, ConvergentOperations& convergent)
+        LaneServices& services, ConvergentOperations& convergent, NumberQuestions& numbers)
       : c_(context),
         values_(values),
         checks_(checks),
@@ -23,6 +24,7 @@ class Calls {
         lanes_(lanes),
         services_(services),
         convergent_(convergent),
+        numbers_(numbers),
         b(context.b) {}
 
   Result<void> emit(llvm::CallInst& call);
@@ -44,6 +46,7 @@ class Calls {
   LaneLoop& lanes_;
   LaneServices& services_;
   ConvergentOperations& convergent_;
+  NumberQuestions& numbers_;
   llvm::IRBuilder<>& b;
 };
 

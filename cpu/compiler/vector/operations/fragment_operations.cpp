@@ -15,6 +15,9 @@ using llvm::Value;
 
 namespace {
 
+/// It tells the checker of numbers what it makes, and so wants to know which warp it is.
+constexpr llvm::StringLiteral checked_multiply = "cucpu_fragments_multiply_checked";
+
 /// As many registers as an operand has at most, of 64 bits in all lanes.
 constexpr std::uint64_t largest_array = std::uint64_t{most_fragment_registers} * 8 * warp_lanes;
 
@@ -58,9 +61,11 @@ Result<void> FragmentOperations::emit(llvm::CallInst& call) {
     }
     llvm::AllocaInst* from = nullptr;
     if (results != 0) arguments.push_back(from = array(used));
+    const llvm::StringRef name = call.getCalledFunction()->getName().split('.').first;
+    if (name == checked_multiply)
+      arguments.append({c_.block_state(), b.CreateAdd(c_.first_thread(), b.getInt32(warp * warp_lanes))});
     llvm::SmallVector<llvm::Type*, 8> types;
     for (const Value* argument : arguments) types.push_back(argument->getType());
-    const llvm::StringRef name = call.getCalledFunction()->getName().split('.').first;
     b.CreateCall(c_.group->getParent()->getOrInsertFunction(name, llvm::FunctionType::get(b.getVoidTy(), types, false)),
                  arguments);
     for (unsigned n = 0; n < results; ++n) {
