@@ -20,23 +20,9 @@ namespace {
 constexpr std::int64_t lanes = 32;
 constexpr unsigned deepest = 200;  ///< operations of an address that are followed
 
-template <typename Visit>
-void for_each_register_of(const Operand& operand, const Visit& visit) {
-  if (operand.kind == Operand::Kind::Register) visit(operand.reg);
-  for (const Operand& element : operand.elements) for_each_register_of(element, visit);
-}
-
 LaneSum constant_of(std::int64_t value) { return {.terms = {}, .constant = value}; }
 
 LaneSum symbol_of(std::uint32_t symbol) { return {.terms = {{symbol, 1}}, .constant = 0}; }
-
-/// Wraps around as addresses do.
-std::int64_t times(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
 
 LaneSum scaled(LaneSum sum, std::int64_t by) {
   if (by == 0) return {};
@@ -82,16 +68,9 @@ bool LaneSum::operator<(const LaneSum& other) const {
 }
 
 LanePlaces::LanePlaces(const ptx::Function& function, const ControlFlow& flow)
-    : function_(function),
-      flow_(flow),
-      writers_(function.registers.size()),
-      kinds_(function.registers.size(), Kind::Uniform) {
-  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-    const Instruction& instruction = function.body[i];
-    if (instruction.operands.empty() || instruction.operands[0].kind == Operand::Kind::Address) continue;
-    for_each_register_of(instruction.operands[0], [&](RegisterId reg) { writers_[reg].push_back(i); });
-  }
+    : function_(function), flow_(flow), writers_(function, flow), kinds_(function.registers.size(), Kind::Uniform) {
   find_kinds();
+  learn_shape();
 }
 
 // ---- what depends on the lane, and what on memory -------------------------------------------------------------------
@@ -100,7 +79,8 @@ LanePlaces::Kind LanePlaces::kind_of(const Operand& operand) const {
   if (operand.kind == Operand::Kind::Special) {
     const std::string_view name = operand.special.name;
     const bool is_of_lane = name == "%laneid" || name.starts_with("%lanemask") || name == "%tid";
-    return is_of_lane && operand.special.axis == 0 ? Kind::Varied : Kind::Uniform;
+    const std::int32_t most_axis = name == "%tid" && row_ != 0 ? 1 : 0;
+    return is_of_lane && operand.special.axis <= most_axis ? Kind::Varied : Kind::Uniform;
   }
   Kind kind = Kind::Uniform;
   for_each_register_of(operand, [&](RegisterId reg) { kind = std::max(kind, kinds_[reg]); });
@@ -164,9 +144,10 @@ LaneSum LanePlaces::special(const ptx::SpecialRegister& special) {
     symbol.is_lane = true;
     symbol.kind = Kind::Varied;
     symbol.low = 0;
-    symbol.high = special.name == "%tid" ? 1023 : lanes - 1;
+    symbol.high = special.name == "%tid" ? most_threads - 1 : lanes - 1;
   }
-  if (special.name.starts_with("%lanemask")) symbol.kind = Kind::Varied;
+  symbol.is_row = special.name == "%tid" && special.axis == 1;
+  if (special.name.starts_with("%lanemask") || (symbol.is_row && row_ != 0)) symbol.kind = Kind::Varied;
   return symbol_of(named(std::move(key), symbol));
 }
 
@@ -181,6 +162,8 @@ LaneSum LanePlaces::value_of(const Operand& operand, std::uint32_t at) {
       const bool is_own =
           operand.scope == Operand::Scope::Function && function_.variables[operand.variable].space == Space::Local;
       variable.is_array = !is_own;
+      if (operand.scope == Operand::Scope::Function && function_.variables[operand.variable].space == Space::Shared)
+        variable.bytes = function_.variables[operand.variable].size;
       variable.kind = is_own ? Kind::Data : Kind::Uniform;
       const auto symbol = named({1, static_cast<std::int64_t>(operand.scope), operand.variable}, variable);
       return added(symbol_of(symbol), constant_of(operand.offset));
@@ -199,28 +182,8 @@ LaneSum LanePlaces::value_of(const Operand& operand, std::uint32_t at) {
 }
 
 LaneSum LanePlaces::value_of_register(RegisterId reg, std::uint32_t at) {
-  const std::vector<std::uint32_t>& writers = writers_[reg];
-  if (depth_ > deepest || writers.empty()) return joined(reg);
-  if (writers.size() == 1 && !function_.body[writers[0]].guard) return value_of_result(writers[0]);
-  // What was written last in the same block.
-  const std::uint32_t first = flow_.blocks[flow_.block_at[at]].first;
-  const auto behind = std::lower_bound(writers.begin(), writers.end(), at);
-  if (behind != writers.begin() && *(behind - 1) >= first)
-    return function_.body[*(behind - 1)].guard ? joined(reg) : value_of_result(*(behind - 1));
-  const std::vector<std::uint32_t> left = last_writers(reg);
-  return left.size() == 1 && !function_.body[left[0]].guard ? value_of_result(left[0]) : joined(reg);
-}
-
-/// Without those whose value is written over before their block ends.
-std::vector<std::uint32_t> LanePlaces::last_writers(RegisterId reg) const {
-  std::vector<std::uint32_t> left;
-  for (const std::uint32_t writer : writers_[reg]) {
-    const bool writes_over =
-        !left.empty() && !function_.body[writer].guard && flow_.block_at[left.back()] == flow_.block_at[writer];
-    if (writes_over) left.pop_back();
-    left.push_back(writer);
-  }
-  return left;
+  const auto writer = depth_ > deepest ? std::nullopt : writers_.only(reg, at);
+  return writer ? value_of_result(*writer) : joined(reg);
 }
 
 LaneSum LanePlaces::joined(RegisterId reg) {
@@ -264,6 +227,12 @@ LaneSum LanePlaces::computed(std::uint32_t at) {
       return scaled(operand(1), -1);
     case Opcode::Not:
       return without(constant_of(-1), operand(1));
+    case Opcode::Bmsk: {
+      const LaneSum from = operand(1), bits = operand(2);
+      const bool is_known = is_constant(from) && is_constant(bits) && from.constant >= 0 && bits.constant >= 0 &&
+                            from.constant + bits.constant < 32;
+      return is_known ? constant_of(((std::int64_t{1} << bits.constant) - 1) << from.constant) : unknown();
+    }
     case Opcode::Shl: {
       const LaneSum by = operand(2);
       if (is_constant(by) && by.constant >= 0 && by.constant < 63)
@@ -311,6 +280,8 @@ std::int64_t LanePlaces::lane_factor(const LaneSum& sum) const {
 
 /// The result of an operation that is not a sum, the same wherever it is computed from the same.
 LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments) {
+  const bool is_symmetric = i.opcode == Opcode::And || i.opcode == Opcode::Or || i.opcode == Opcode::Xor;
+  if (is_symmetric && is_constant(arguments[0])) std::swap(arguments[0], arguments[1]);
   Symbol symbol{.operands = arguments};
   std::vector<std::int64_t> key{5, static_cast<std::int64_t>(i.opcode)};
   bool is_plain_number = true;  // of the thread, but for what is the same for its warp
@@ -330,6 +301,10 @@ LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments)
   const std::int64_t number = by.constant;
   if (i.opcode == Opcode::Or && is_constant(by)) return added(arguments[0], by);  // of bits that are not there
   if (i.opcode == Opcode::And && is_constant(by) && number >= 0) symbol.low = 0, symbol.high = number;
+  if (i.opcode == Opcode::And && is_constant(by) && number != 0) symbol.multiple_of = number & -number;
+  if (const auto range = range_of(arguments[0]);
+      range && range->first >= 0 && i.opcode == Opcode::Shr && is_constant(by) && number >= 0 && number < 63)
+    symbol.low = range->first >> number, symbol.high = range->second >> number;
   if (i.opcode == Opcode::Rem && is_constant(by) && number > 0) symbol.low = 0, symbol.high = number - 1;
   if (is_plain_number) {
     const bool is_lane =
@@ -339,8 +314,6 @@ LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments)
                             (i.opcode == Opcode::Div && number % lanes == 0) ||
                             (i.opcode == Opcode::And && number != 0 && number % lanes == 0);
     if (is_of_warp) symbol.kind = Kind::Uniform;
-    if (i.opcode == Opcode::Shr && number >= 0 && number < 10 && arguments[0].terms.size() == 1)
-      symbol.low = 0, symbol.high = 1023 >> number;
   }
   return symbol_of(named(std::move(key), symbol));
 }
@@ -360,7 +333,7 @@ const LanePlaces::Counter& LanePlaces::counter(std::uint32_t symbol) {
   Counter made{.start = {}, .step = 0, .counts = true, .doubles = false};
   bool has_one_start = true;
   const RegisterId reg = *symbols_[symbol].joined;
-  for (const std::uint32_t writer : last_writers(reg)) {
+  for (const std::uint32_t writer : writers_.last(reg)) {
     const LaneSum value = function_.body[writer].guard ? joined(reg) : value_of_result(writer);
     if (function_.body[writer].guard) has_one_start = false;
     const auto itself =
@@ -432,7 +405,8 @@ bool LanePlaces::are_apart(const Access& store, const Access& load) const {
       const Symbol& it = symbols_[symbol];
       if (it.kind == Kind::Uniform) continue;
       if (!it.low || !it.high) return false;
-      const std::int64_t one = times(sign * factor, *it.low), other = times(sign * factor, *it.high);
+      const std::int64_t most = it.high == most_threads - 1 ? threads_ - 1 : *it.high;
+      const std::int64_t one = times(sign * factor, *it.low), other = times(sign * factor, most);
       low = plus(low, std::min(one, other));
       high = plus(high, std::max(one, other));
     }
@@ -485,6 +459,7 @@ Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared
     if (apart == 0) return reaches(between) ? Meeting::Surely : Meeting::Never;
     return Meeting::Perhaps;
   }
+  if (is_shared && keep_to_columns(store, load)) return Meeting::Never;
   if (!is_uniform && !is_step && !difference.counts && are_apart({first, store.bytes}, {second, load.bytes}))
     return Meeting::Never;
   const auto is_one_place = [&](const LaneSum& sum) {

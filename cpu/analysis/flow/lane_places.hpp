@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu/analysis/flow/control_flow.hpp"
+#include "cpu/analysis/flow/register_writers.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::analysis {
@@ -23,6 +24,14 @@ struct LaneSum {
   bool operator==(const LaneSum& other) const = default;
   bool operator<(const LaneSum& other) const;
 };
+
+/// Wraps around as addresses do.
+inline std::int64_t times(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+inline std::int64_t plus(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
 
 /// Whether lanes of a warp reach each other's places.
 enum class Meeting : std::uint8_t {
@@ -63,16 +72,20 @@ class LanePlaces {
   std::optional<std::uint32_t> array_of(const LaneSum& place);
 
  private:
+  static constexpr std::int64_t most_threads = 1024;  ///< of a block
   enum class Kind : std::uint8_t { Uniform, Varied, Data };
   struct Symbol {
     Kind kind = Kind::Uniform;
     bool is_lane = false;                        ///< the lane's number, or the thread's
+    bool is_row = false;                         ///< the thread's number on y
     bool is_array = false;                       ///< the address of a variable, or a parameter that may be a pointer
     std::optional<ptx::RegisterId> joined = {};  ///< what a register written in several places holds
     ptx::Opcode opcode{};                        ///< that it is the result of, of `arguments`
     std::vector<std::uint32_t> arguments = {};   ///< symbols in them
     std::vector<LaneSum> operands = {};          ///< if it is computed from two: they
     std::optional<std::int64_t> low = {}, high = {};  ///< what it may be
+    std::int64_t multiple_of = 1;                     ///< what it is a multiple of
+    std::uint64_t bytes = 0;                          ///< of a variable in shared memory, if known
   };
   /// What a register written in several places starts from, and by what multiples it goes on.
   struct Counter {
@@ -87,13 +100,23 @@ class LanePlaces {
     bool counts = false;     ///< there are some
   };
 
+  void learn_shape();
+  /// A place's parts that are multiples of a thread's numbers, and the size of the array that it is in.
+  struct OfBlock {
+    std::int64_t on_x, on_y, bytes;
+    bool has_more;
+  };
+  bool all_come_to(BlockId block) const;
+  OfBlock in_block(const LaneSum& place) const;
+  std::int64_t threads_on_x(std::uint32_t access);
+  std::int64_t threads_in_row(std::uint32_t store);
+  LanesOfWarps everybody() const;
   void find_kinds();
   Kind kind_of(const ptx::Operand& operand) const;
   Kind kind_of_result(const ptx::Instruction& instruction) const;
 
   LaneSum value_of(const ptx::Operand& operand, std::uint32_t at);
   LaneSum value_of_register(ptx::RegisterId reg, std::uint32_t at);
-  std::vector<std::uint32_t> last_writers(ptx::RegisterId reg) const;
   LaneSum value_of_result(std::uint32_t instruction);
   LaneSum computed(std::uint32_t instruction);
   LaneSum special(const ptx::SpecialRegister& special);
@@ -108,9 +131,10 @@ class LanePlaces {
   Spread spread(LaneSum sum);
   std::int64_t lane_factor(const LaneSum& sum) const;
   bool are_apart(const Access& store, const Access& load) const;
+  bool keep_to_columns(const Access& store, const Access& load) const;
+  std::optional<std::pair<std::int64_t, std::int64_t>> range_of(const LaneSum& sum) const;
   std::optional<std::int64_t> value_for(const LaneSum& sum, std::uint32_t thread) const;
   std::optional<std::int64_t> value_for(const Symbol& symbol, std::uint32_t thread) const;
-  std::optional<std::uint32_t> writer_of(ptx::RegisterId predicate, std::uint32_t at) const;
   std::optional<bool> holds_for(std::uint32_t at, std::uint32_t thread, unsigned depth);
   std::optional<bool> compares_for(const ptx::Instruction& setp, std::uint32_t at, std::uint32_t thread);
   const LanesOfWarps& lanes_in(BlockId of);
@@ -118,15 +142,16 @@ class LanePlaces {
 
   const ptx::Function& function_;
   const ControlFlow& flow_;
-  std::vector<std::vector<std::uint32_t>> writers_;  ///< by register, in ascending order
-  std::vector<Kind> kinds_;                          ///< by register
+  RegisterWriters writers_;
+  std::uint32_t row_ = 0;                 ///< threads on x, if rows of a block are less than a warp; 0: they are not
+  std::uint32_t threads_ = most_threads;  ///< of a block, at most
+  std::vector<Kind> kinds_;               ///< by register
   std::vector<Symbol> symbols_;
   std::map<std::vector<std::int64_t>, std::uint32_t> names_;
   std::map<std::uint32_t, LaneSum> results_;  ///< by instruction
   std::map<std::uint32_t, Counter> counters_;
   std::map<BlockId, LanesOfWarps> running_;
   std::map<std::uint32_t, std::array<LanesOfWarps, 2>> kept_away_;  ///< by who makes a predicate: if false, or true
-  std::vector<std::vector<BlockId>> sources_;  ///< by block, where control comes from; found when first asked for
   unsigned depth_ = 0;
 };
 

@@ -19,8 +19,11 @@
 //
 // So are a load or store and a store after it in shared memory where both places follow from the lanes' numbers alone,
 // and so does, where a comparison of these numbers leads to an access, which lanes come there: `if (t < 8) a[t] += a[t
-// + 8];` is none. Functions that poll have none: there lanes hand something on to each other one by one. Of an array
-// that is only written over the stores count, not its loads.
+// + 8];` is none. The accesses of a function's own arrays say which lanes there are: none whose place would lie behind
+// the array, and where two-dimensional arrays have rows of less than 32 elements, lanes of several rows. Nor do lanes
+// meet that each keep to a column, as counters of digits do: `counts[digit][t]`. Functions that poll have none: there
+// lanes hand something on to each other one by one. Of an array that is only written over the stores count, not its
+// loads.
 //
 // What ordinary kernels do is none: a thread's own places from one iteration to the next, places strides apart that
 // only the launch knows, rows of each thread, tables indexed by what was loaded, arrays of different names, one place

@@ -20,7 +20,17 @@ struct Order {
   bool is_volatile = false;
 };
 
-Order order_of(const Instruction& i) {
+/// Only to stay where it is among others: what lanes exchange by plain accesses, and in the vector form, where one host
+/// thread runs a block and nobody waits in loops, volatile accesses of the block's shared memory.
+bool only_stays_in_place(const FunctionEmitter& f, const Instruction& i) {
+  if (!i.has(M::Volatile)) return f.is_plain_exchange(i);
+  const bool is_of_own_block =
+      i.space() == Space::Shared && std::ranges::find(i.subspaces, ptx::SubSpace::Cluster) == i.subspaces.end();
+  return is_of_own_block && f.module.block_shape != nullptr;
+}
+
+Order order_of(const FunctionEmitter& f, const Instruction& i) {
+  if (only_stays_in_place(f, i)) return {AtomicOrdering::NotAtomic, true};
   // .cv and .cg are how older code polls memory: fetched again each time.
   if (i.has(M::Volatile) || i.has(M::Mmio) || i.has(M::Cv) || i.has(M::Cg)) return {AtomicOrdering::Monotonic, true};
   if (i.has(M::Relaxed)) return {AtomicOrdering::Monotonic, false};
@@ -45,7 +55,7 @@ void emit_ld(FunctionEmitter& f, const Instruction& i) {
   const std::vector<Operand> to = f.elements(i.operands[0]);
   const std::size_t bytes = size_in_bytes(i.type());
   Value* from = f.pointer(i.operands[1], i.space());
-  const Order order = order_of(i);
+  const Order order = order_of(f, i);
 
   // A vector access with an order is one access: look-back scans read a flag and its value together.
   if (order.ordering != AtomicOrdering::NotAtomic) {
@@ -62,7 +72,7 @@ void emit_ld(FunctionEmitter& f, const Instruction& i) {
   std::vector<Value*> values;
   for (std::size_t e = 0; e < to.size(); ++e) {
     auto* load = f.b.CreateAlignedLoad(f.type_of(i.type()), element_pointer(f, from, bytes * e), llvm::Align(bytes),
-                                       f.is_plain_exchange(i));
+                                       order.is_volatile);
     if (reads_kernel_parameter(f, i)) {
       load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(f.module.context, {}));
       values.push_back(load);
@@ -79,7 +89,7 @@ void emit_st(FunctionEmitter& f, const Instruction& i) {
   const std::vector<Operand> from = f.elements(i.operands[1]);
   const std::size_t bytes = size_in_bytes(i.type());
   Value* to = f.pointer(i.operands[0], i.space());
-  const Order order = order_of(i);
+  const Order order = order_of(f, i);
 
   if (order.ordering != AtomicOrdering::NotAtomic) {
     llvm::Type* whole = f.b.getIntNTy(static_cast<unsigned>(8 * bytes * from.size()));
@@ -95,7 +105,7 @@ void emit_st(FunctionEmitter& f, const Instruction& i) {
 
   for (std::size_t e = 0; e < from.size(); ++e) {
     f.b.CreateAlignedStore(f.source(from[e], i.type()), element_pointer(f, to, bytes * e), llvm::Align(bytes),
-                           f.is_plain_exchange(i));
+                           order.is_volatile);
   }
 }
 

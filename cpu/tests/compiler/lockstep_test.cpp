@@ -144,6 +144,57 @@ TEST(Lockstep, is_not_before_stores_that_lanes_do_not_come_to_which_could_distur
                                "  ld.shared.u32 %x, [%y];\n  st.shared.u32 [%w], %x;\n"));
 }
 
+TEST(Lockstep, is_not_where_rows_that_are_less_than_a_warp_keep_lanes_apart) {
+  // Sums of every other row, of every fourth: rows of 16 threads, since rows that are stored do not overlap.
+  const std::string row =
+      "  mov.u32 %y, %tid.y;\n  mad.lo.u32 %w, %y, 64, %w;\n  st.shared.u32 [%w], %v;\n  bar.sync 0;\n";
+  for (const std::string guard :
+       {"  and.b32 %x, %y, 3;\n  setp.ne.b32 %p, %x, 0;\n  @%p bra NEXT;\n",
+        "  rem.u32 %x, %y, 4;\n  setp.eq.u32 %p, %x, 0;\n  not.pred %p, %p;\n  @%p bra NEXT;\n",
+        "  shr.u32 %x, %y, 2;\n  shl.b32 %x, %x, 2;\n  setp.ne.u32 %p, %x, %y;\n  @%p bra NEXT;\n",
+        "  .reg .pred %q;\n  mov.pred %q, 0;\n  and.b32 %x, %y, 1;\n  setp.eq.b32 %p, %x, 1;\n"
+        "  xor.pred %p, %p, %q;\n  @%p bra NEXT;\n"}) {
+    EXPECT_EQ(Lines{}, points_in(row + guard + "  ld.shared.u32 %x, [%w+64];\n  st.shared.u32 [%w], %x;\nNEXT:\n"))
+        << guard;
+  }
+  // All rows take the next one's: where two rows are a warp's, so does one that is stored.
+  EXPECT_EQ((Lines{6}), points_in(row + "  ld.shared.u32 %x, [%w+64];\n  st.shared.u32 [%w], %x;\n"));
+  // Rows of a warp or more.
+  EXPECT_EQ((Lines{6}), points_in("  mov.u32 %y, %tid.y;\n  mad.lo.u32 %w, %y, 128, %w;\n  st.shared.u32 [%w], %v;\n"
+                                  "  bar.sync 0;\n  ld.shared.u32 %x, [%w+64];\n  st.shared.u32 [%w], %x;\n"));
+}
+
+TEST(Lockstep, is_not_for_threads_whose_places_would_lie_behind_the_array) {
+  const auto steps = [](const char* words) {
+    return std::string("  .shared .align 4 .b8 own[") + words +
+           "];\n  mov.u32 %w, own;\n  mad.lo.u32 %w, %t, 4, %w;\n  st.shared.u32 [%w], %v;\n"
+           "  st.shared.u32 [%w+64], %v;\n";
+  };
+  EXPECT_EQ(Lines{}, points_in(steps("128")));  // of 16 threads
+  EXPECT_EQ((Lines{5}), points_in(steps("192")));
+}
+
+TEST(Lockstep, is_not_where_each_lane_has_a_column) {
+  // A counter of two bytes in a column of words, in the row that was loaded, which the lane itself has cleared.
+  const auto counts = [](const char* rows) {
+    return std::string(
+               "  .reg .u64 %c;\n  st.shared.u32 [%w+512], 0;\n  ld.global.u32 %x, [%out];\n"
+               "  and.b32 %x, %x, 15;\n  shl.b32 %y, %x, 7;\n  and.b32 %y, %y, ") +
+           rows +
+           ";\n  shr.u32 %x, %x, 3;\n  shl.b32 %x, %x, 1;\n  add.u32 %y, %y, %w;\n  add.u32 %y, %y, %x;\n"
+           "  vote.sync.any.pred %p, 1, -1;\n  st.shared.u32 [%w+512], 0;\n  ld.shared.u16 %v, [%y];\n"
+           "  st.shared.u16 [%y], %v;\n";
+  };
+  EXPECT_EQ(Lines{}, points_in(counts("0x380")));
+  EXPECT_EQ((Lines{13, 14}), points_in(counts("0x3c0")));  // half a warp's
+}
+
+TEST(Lockstep, knows_what_a_register_holds_that_is_written_again_later) {
+  EXPECT_EQ(Lines{}, points_in("  setp.gt.u32 %p, %t, 7;\n  @%p bra NEXT;\n  mov.u32 %y, cells;\n"
+                               "  mad.lo.u32 %y, %t, 4, %y;\n  ld.shared.u32 %x, [%y+32];\n  st.shared.u32 [%y], %x;\n"
+                               "NEXT:\n  @%p bra END;\n  add.u32 %t, %t, 1;\n  st.global.u32 [%out], %t;\nEND:\n"));
+}
+
 TEST(Lockstep, is_for_generic_addresses_too_but_not_for_loads_that_only_wait) {
   EXPECT_EQ((Lines{2}), points_in("  st.volatile.u32 [%g], %v;\n  ld.volatile.u32 %x, [%g+4];\n"));
   EXPECT_EQ(Lines{}, points_in("  st.volatile.u32 [%g], %v;\n"

@@ -201,7 +201,7 @@ Stride StrideAnalysis::transfer_load(Instruction& instruction) {
   const Stride address = of(load.getPointerOperand());
   if (address.kind == Stride::Kind::Unknown) return {};
   if (address.is_uniform()) return Stride::uniform();
-  if (!address.is_same_in_chunk() || !load.isSimple()) return Stride::varying();
+  if (!address.is_same_in_chunk() || load.isAtomic()) return Stride::varying();
   return Stride::strided(0, 0, {address.is_same_in_warp(), 0}, {address.is_same_in_group(), 0});
 }
 

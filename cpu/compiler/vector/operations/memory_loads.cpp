@@ -59,8 +59,8 @@ Result<void> VectorMemory::emit_load(llvm::LoadInst& load) {
     values_.put(&load, VectorValue::uniform(c_.block_index_on_x()));
     return {};
   }
-  if (Result<void> done = load.isSimple() ? checks_.index.flush() : checks_.before_effect(); !done) return done;
-  if (load.isSimple() && !c_.strides().of(load.getPointerOperand()).is_uniform() && !is_element(load.getType()) &&
+  if (Result<void> done = moves_vectors(load) ? checks_.index.flush() : checks_.before_effect(); !done) return done;
+  if (moves_vectors(load) && !c_.strides().of(load.getPointerOperand()).is_uniform() && !is_element(load.getType()) &&
       !is_pair(load.getType()))
     return refusal("a load of small vectors or bits");
   return checks_.lanes.emit_access(load, [&]() -> Result<VectorValue> { return loaded(load); });
@@ -71,13 +71,14 @@ VectorValue VectorMemory::loaded(llvm::LoadInst& load) {
   auto copy_at = [&](Value* at) {
     llvm::Instruction* copy = load.clone();
     copy->setOperand(0, at);
+    if (moves_vectors(load)) llvm::cast<llvm::LoadInst>(copy)->setVolatile(false);
     return b.Insert(copy);
   };
   if (const Stride stride = c_.strides().of(&load); stride.spans_group())
     return c_.active.may_be_none()
                ? VectorValue{stride, {copy_at(idle_.instead_if_none(values_.first_lane(load.getPointerOperand(), 0)))}}
                : arithmetic_.once(load, 1);
-  if (!load.isSimple())
+  if (!moves_vectors(load))
     return lanes_.for_each({load.getPointerOperand()}, {load.getType()},
                            [&](Value*, llvm::ArrayRef<Value*> at) -> Parts { return {copy_at(at[0])}; })[0];
   prefetching_.ahead_of(load);

@@ -37,7 +37,7 @@ Result<void> VectorMemory::store_all(llvm::StoreInst& store) {
   const bool last_wins =
       address.is_same_in_chunk() &&
       (stored.is_same_in_chunk() ? c_.active.is_partial() && address.is_uniform() : c_.active.is_partial());
-  if (!store.isSimple() || last_wins || (!is_element(value->getType()) && !is_pair(value->getType()))) {
+  if (!moves_vectors(store) || last_wins || (!is_element(value->getType()) && !is_pair(value->getType()))) {
     if (value->getType()->isVectorTy()) return refusal("a store of small vectors");
     lanes_.for_each({value, pointer}, {}, [&](Value*, llvm::ArrayRef<Value*> inputs) -> Parts {
       llvm::Instruction* copy = store.clone();

@@ -24,6 +24,11 @@ inline bool is_element(const llvm::Type* type) {
          type->isPointerTy();
 }
 
+/// Whether all lanes of a load or store are moved as vectors. What lanes of a warp exchange (cpu/analysis/flow/
+/// plain_exchanges.hpp) is volatile, so that nothing is kept in registers or reordered while the code is that of one
+/// thread; here all of them have loaded or stored before the next access anyway.
+inline bool moves_vectors(const llvm::Instruction& access) { return !access.isAtomic(); }
+
 /// What is moved at once: a pair as a whole.
 inline llvm::Type* element_of(llvm::Type* type) {
   return is_pair(type) ? llvm::Type::getInt64Ty(type->getContext()) : type;

@@ -283,4 +283,32 @@ TEST(VectorGroups, load_a_row_where_what_was_divided_says_so) {
   EXPECT_NE(code.find("the.same"), std::string::npos) << code;
 }
 
+TEST(VectorGroups, move_what_lanes_exchange_as_vectors) {
+  for (const std::string order : {"", ".volatile"}) {
+    const std::string text = kernel(
+        ".shared .align 4 .b8 tile[4096];\n.reg .u32 %mine;\nmov.u32 %mine, tile;\nmad.lo.u32 %mine, %r0, 4, %mine;\n"
+        "st" +
+        order + ".shared.u32 [%mine], %r0;\nld" + order + ".shared.u32 %r2, [%mine + 4];\nst" + order +
+        ".shared.u32 [%mine], %r2;\n"
+        "and.b32 %r3, %r0, 1;\nsetp.eq.u32 %p0, %r3, 0;\n@!%p0 bra L1;\nld" +
+        order +
+        ".shared.u32 %r3, [%mine + 4];\n"
+        "mad.lo.u32 %r2, %r2, 100, %r3;\nst" +
+        order + ".shared.u32 [%mine + 4], %r2;\nL1: bar.sync 0;\nld" + order +
+        ".shared.u32 %r1, "
+        "[%mine];\n");
+    TestModule module(text, FormOfCode::Vector);
+    const CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = "x86-64-v3"};
+    const std::string ir = value_of(loader::dump_ir(module.module(), 0, options));
+    EXPECT_NE(ir.find("load <8 x i32>"), std::string::npos) << ir;
+    EXPECT_NE(ir.find("store <8 x i32>"), std::string::npos) << ir;
+    EXPECT_EQ(ir.find("volatile"), std::string::npos) << ir;
+    // The words behind the last warp belong to nobody, and what a warp loads of the next one's may be either.
+    Words scalar = run_form(text, FormOfCode::Scalar, 32), vector = run_form(text, FormOfCode::Vector, 32);
+    EXPECT_EQ(Words(scalar.begin(), scalar.end() - 1), Words(vector.begin(), vector.end() - 1));
+    EXPECT_EQ(vector[2], 3U);
+    EXPECT_EQ(vector[3], 300U + 4U);
+  }
+}
+
 }  // namespace cucore::cpu
