@@ -164,15 +164,6 @@ void drop_reference(PyObject* object) noexcept {
   if (running != nullptr && running == PyGILState_GetThisThreadState()) Py_DECREF(object);
 }
 
-int visit_attributes(PyObject* object, visitproc visit, void* arg) {
-  if (PyObject** const attributes = _PyObject_GetDictPtr(object)) Py_VISIT(*attributes);
-  return 0;
-}
-
-void clear_attributes(PyObject* object) {
-  if (PyObject** const attributes = _PyObject_GetDictPtr(object)) Py_CLEAR(*attributes);
-}
-
 PythonFailure::PythonFailure(nb::python_error error)
     : std::runtime_error(one_line(error)), error_(std::make_shared<nb::python_error>(std::move(error))) {}
 

@@ -35,11 +35,6 @@ bool finalizing() noexcept;
 /// the thread that does it can: any other leaves the object to the end of the process.
 void drop_reference(PyObject* object) noexcept;
 
-/// Visits and clears the attributes of an instance of a class with nb::dynamic_attr, for classes with a tp_traverse of
-/// their own.
-int visit_attributes(PyObject* object, visitproc visit, void* arg);
-void clear_attributes(PyObject* object);
-
 /// Whether releases have failed that no CUDAWarning has reported yet; and reporting them, with the GIL.
 extern std::atomic<bool> failed_releases_wait;
 [[gnu::cold]] void warn_of_failed_releases() noexcept;

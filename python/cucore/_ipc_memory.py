@@ -219,7 +219,9 @@ def reduce_pool(resource):
     return from_registry, (known,)
 
 
-# The IPC members of Buffer. `_ipc_descriptor` is one of its attributes.
+# The IPC members of Buffer.
+
+_descriptors = weakref.WeakKeyDictionary()  # those that buffers were asked for or opened with
 
 
 def buffer_descriptor(buffer):
@@ -230,9 +232,10 @@ def buffer_descriptor(buffer):
                 f"Memory resource is not IPC-enabled: {buffer.memory_resource!r}; other processes can open memory of "
                 "a DeviceMemoryResource or PinnedMemoryResource that was made with options={'ipc_enabled': True}"
             )
-        if buffer.is_closed or not hasattr(buffer, "_ipc_descriptor"):
-            buffer._ipc_descriptor = descriptor(*_seam.export_buffer(buffer))
-        return buffer._ipc_descriptor
+        known = None if buffer.is_closed else _descriptors.get(buffer)
+        if known is None:
+            known = _descriptors[buffer] = descriptor(*_seam.export_buffer(buffer))
+        return known
 
 
 def open_buffer(buffer_type, resource, ipc_descriptor, stream):
@@ -241,7 +244,8 @@ def open_buffer(buffer_type, resource, ipc_descriptor, stream):
         raise TypeError(f"ipc_descriptor must be an IPCBufferDescriptor, not {type(ipc_descriptor).__name__}")
     _require_ipc(resource)
     made = _seam.open_ipc_buffer(buffer_type, resource, ipc_descriptor._payload, ipc_descriptor._size, stream)
-    made._ipc_descriptor = ipc_descriptor
+    with _lock:
+        _descriptors[made] = ipc_descriptor
     return made
 
 

@@ -41,8 +41,8 @@ ObjectCode ObjectCode::from_bytes(CodeType type, std::span<const std::byte> byte
 ObjectCode ObjectCode::from_file(CodeType type, std::filesystem::path path, std::string name, SymbolMapping mapping) {
   if (path.empty()) {
     throw InvalidValueError({.call = "ObjectCode::from_file",
-                             .code = 301,
-                             .code_name = "CUDA_ERROR_FILE_NOT_FOUND",
+                             .code = 1,
+                             .code_name = "CUDA_ERROR_INVALID_VALUE",
                              .message = "the path is empty",
                              .hint = "name a file"});
   }

@@ -133,9 +133,11 @@ GraphBuilder& GraphBuilder::begin_building(CaptureMode mode) {
 GraphBuilder& GraphBuilder::end_building() {
   open("end_building");
   if (is_join_required()) {
-    throw StateError({.call = "GraphBuilder::end_building",
-                      .message = "a forked GraphBuilder does not end the capture",
-                      .hint = "join() it, and call end_building() of the builder that began"});
+    throw DriverError({.call = "GraphBuilder::end_building",
+                       .code = 903,
+                       .code_name = "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED",
+                       .message = "a forked GraphBuilder does not end the capture",
+                       .hint = "join() it, and call end_building() of the builder that began"});
   }
   capturing("end_building").end();
   return *this;

@@ -296,13 +296,15 @@ Buffer VirtualMemoryResource::allocate(std::size_t size, const Stream& stream) {
 }
 
 void VirtualMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {
-  if (address == 0) return;
+  if (address == 0) return;  // that of 0 bytes
   const detail::StreamState& stream_state = detail::open_stream(stream.state(), "deallocate");
   const std::lock_guard lock(allocations_->mutex);
   const auto found = allocations_->by_address.find(address);
   if (found == allocations_->by_address.end()) {
-    throw ValueError({.call = "VirtualMemoryResource::deallocate",
-                      .message = detail::range_of({address, size}) + " is not of this resource"});
+    throw InvalidValueError({.call = "VirtualMemoryResource::deallocate",
+                             .code = 1,
+                             .code_name = "CUDA_ERROR_INVALID_VALUE",
+                             .message = detail::range_of({address, size}) + " is not of this resource"});
   }
   driver::check(driver::table().cuStreamSynchronize(stream_state.handle), "cuStreamSynchronize",
                 [&] { return describe(stream_state); });

@@ -115,7 +115,7 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* j
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_option* jitOptions,
                                void** jitOptionsValues, unsigned int numJitOptions, CUlibraryOption* libraryOptions,
                                void**, unsigned int numLibraryOptions) {
-  if (!fileName) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
+  if (!fileName || *fileName == 0) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return load(library, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, numLibraryOptions,
               __builtin_return_address(0),
               [&](const JitOptions& jit) { return runtime::load_program_file(fileName, capability(), jit); });

@@ -42,8 +42,10 @@ CUresult copy_batch(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t 
   size_t set = 0;
   for (size_t i = 0; i < count; ++i) {
     if (set + 1 < attribute_count && indices[set + 1] == i) ++set;
-    const CUresult result = driver_result(runtime::copy_ordered(stream, anywhere(dsts[i]), anywhere(srcs[i]),
-                                                                {sizes[i], 1, 1}, attrs[set].srcAccessOrder));
+    const CUresult result = dsts[i] == 0 || srcs[i] == 0
+                                ? CUDA_ERROR_INVALID_VALUE  // of 0 bytes too
+                                : driver_result(runtime::copy_ordered(stream, anywhere(dsts[i]), anywhere(srcs[i]),
+                                                                      {sizes[i], 1, 1}, attrs[set].srcAccessOrder));
     if (result == CUDA_SUCCESS) continue;
     if (failed) *failed = i;
     return result;

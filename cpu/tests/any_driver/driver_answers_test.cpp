@@ -238,6 +238,7 @@ TEST_F(DriverAnswers, a_bad_image_is_a_library_until_something_is_asked_of_it) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuKernelGetParamInfo(nullptr, 0, &offset, &size));
   EXPECT_EQ(CUDA_ERROR_FILE_NOT_FOUND,
             cuLibraryLoadFromFile(&library, "/nonexistent", nullptr, nullptr, 0, nullptr, nullptr, 0));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuLibraryLoadFromFile(&library, "", nullptr, nullptr, 0, nullptr, nullptr, 0));
   CUmodule module_of_it = nullptr;
   EXPECT_EQ(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module_of_it, "junk"));
 }

@@ -93,7 +93,24 @@ void add_bytes(ArgumentPack& pack, PyObject* argument, std::size_t size, Paramet
 
 const char* value_behind_header(PyObject* scalar) { return reinterpret_cast<const char*>(scalar) + sizeof(PyObject); }
 
+bool is_integer(ParameterKind kind) {
+  return kind == ParameterKind::signed_integer || kind == ParameterKind::unsigned_integer ||
+         kind == ParameterKind::integer;
+}
+
+// An integer of another width than the parameter's, such as NumPy's int64 for an int: a number like Python's own.
+bool is_of_another_width(const ArgumentPack& pack, const ScalarType& scalar) {
+  if (!is_integer(scalar.kind)) return false;
+  const Parameter* const parameter = pack.next();
+  return parameter != nullptr && is_integer(parameter->kind) && parameter->size != scalar.size;
+}
+
 void add_scalar(ArgumentPack& pack, PyObject* argument, const ScalarType& scalar) {
+  if (is_of_another_width(pack, scalar)) [[unlikely]] {
+    const bool is_number = PyIndex_Check(argument) != 0;
+    return add_int(pack,
+                   required(is_number ? PyNumber_Index(argument) : PyObject_GetAttrString(argument, "value")).ptr());
+  }
   const char* const behind = value_behind_header(argument);
   switch (scalar.storage) {
     case ScalarType::Storage::inlined:

@@ -311,7 +311,7 @@ PyKernel* from_handle(nb::handle handle, nb::handle mod) {
 void bind_kernel(nb::module_& module) {
   bind_attributes(module);
   bind_occupancy(module);
-  auto cls = nb::class_<PyKernel>(module, "Kernel", nb::is_weak_referenceable(), nb::dynamic_attr(),
+  auto cls = nb::class_<PyKernel>(module, "Kernel", nb::is_weak_referenceable(),
                                   "A function that launch() can run. ObjectCode.get_kernel() gives one.");
   forbid_construction<PyKernel>(cls, "Kernel cannot be instantiated directly: use ObjectCode.get_kernel()");
   getter<PyKernel, attributes_of>(cls, "attributes", nullptr);

@@ -57,7 +57,10 @@ std::size_t shared_bytes(nb::handle value) {
   if (!number.is_valid()) throw nb::python_error();
   int overflow = 0;
   const long long bytes = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow != 0 || bytes < 0) {
+  if (overflow > 0 || bytes > std::numeric_limits<unsigned>::max()) {
+    raise(PyExc_OverflowError, std::string("shmem_size must be below 2**32, not ") + nb::repr(value).c_str());
+  }
+  if (overflow < 0 || bytes < 0) {
     throw nb::value_error(
         (std::string("shmem_size must be a number of bytes, not ") + nb::repr(value).c_str()).c_str());
   }

@@ -187,7 +187,7 @@ nb::dict mapping_object(const ObjectCode& code, const std::vector<std::string>& 
 
 void bind_object_code(nb::module_& module) {
   auto cls = nb::class_<PyObjectCode>(
-      module, "ObjectCode", nb::is_weak_referenceable(), nb::dynamic_attr(),
+      module, "ObjectCode", nb::is_weak_referenceable(),
       "Compiled code: bytes, what kind they are, a name, and how C++ names map to symbols. Loaded by the first use "
       "that needs the driver. Program.compile() and the from_ methods make one.");
   forbid_construction<PyObjectCode>(

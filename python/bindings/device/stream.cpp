@@ -116,7 +116,6 @@ nb::object resources_of_stream(const PyStream& self) { return nb::cast(core_cont
 // the core's stream is shared, this wrapper alone does not own the object's one reference, and must not show it.
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
-  if (const int stop = visit_attributes(object, visit, arg); stop != 0) return stop;
   if (!nb::inst_ready(object)) return 0;
   const Stream& stream = nb::inst_ptr<PyStream>(object)->bare_value();
   if (stream.state().use_count() == 1) Py_VISIT(static_cast<PyObject*>(const_cast<void*>(stream.owner().get())));
@@ -124,7 +123,6 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 }
 
 int clear(PyObject* object) {
-  clear_attributes(object);
   Stream& stream = nb::inst_ptr<PyStream>(object)->bare_value();
   if (stream.owner() != nullptr) stream = Stream();
   return 0;
@@ -275,7 +273,7 @@ nb::object default_stream(bool per_thread) { return nb::borrow(per_thread ? per_
 
 void bind_stream(nb::module_& module) {
   auto cls = nb::class_<PyStream>(module, "Stream", nb::type_slots(stream_slots), nb::is_weak_referenceable(),
-                                  nb::dynamic_attr(), nb::pooled(pooled_objects),
+                                  nb::pooled(pooled_objects),
                                   "A queue of work on a device, executed in order. Device.create_stream() makes one.");
   forbid_construction<PyStream>(
       cls, "Stream cannot be instantiated directly: use Device.create_stream() or Stream.from_handle()");

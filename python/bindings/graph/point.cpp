@@ -166,7 +166,7 @@ void bind_graph_point(nb::module_& module) {
            "Adds a MemsetNode: `height` rows of `width` elements, `pitch` bytes apart. `value` is an int (one byte) or "
            "has 1, 2 or 4 bytes.")
       .def("allocate", allocate, nb::arg("size").none(), nb::kw_only(), nb::arg("device") = nb::none(),
-           nb::arg("memory_type") = "device", nb::arg("peer_access") = nb::none(),
+           nb::arg("memory_type").none() = "device", nb::arg("peer_access") = nb::none(),
            "Adds an AllocNode. `memory_type` is a GraphMemoryType; `peer_access` lists devices that may use it too.")
       .def(
           "deallocate",

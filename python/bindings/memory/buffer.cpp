@@ -107,7 +107,6 @@ PyObject* foreign_stream(const PyBuffer& self) {
 // behind the stream.
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
-  if (const int stop = visit_attributes(object, visit, arg); stop != 0) return stop;
   if (!nb::inst_ready(object)) return 0;
   PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
   Py_VISIT(self->resource.ptr());
@@ -135,7 +134,6 @@ void finalize(PyObject* object) {
 }
 
 int clear(PyObject* object) {
-  clear_attributes(object);
   PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
   {
     const WithoutGil released;
@@ -206,6 +204,13 @@ nb::object device_id_of(const PyBuffer& self) {
   return nb::int_(self.use([](const Buffer& buffer) { return buffer.device_id(); }));
 }
 
+// A resource that is of no device says so by an error, which is the buffer's too.
+nb::object told_device_id(const PyBuffer& self) {
+  const nb::object resource = self.resource_object();
+  if (nb::isinstance<PyLegacyPinnedMemoryResource>(resource)) return resource.attr("device_id");
+  return device_id_of(self);
+}
+
 bool is_managed_memory(const PyBuffer& self) {
   return answer(self, self.answers.managed, [&](const nb::object& resource) {
     return (!resource.is_none() && truth_of(resource.attr("is_managed"))) ||
@@ -252,7 +257,6 @@ PyType_Slot* buffer_type_slots() noexcept {
 
 void bind_buffer(nb::module_& module) {
   auto cls = nb::class_<PyBuffer>(module, "Buffer", nb::type_slots(buffer_type_slots()), nb::is_weak_referenceable(),
-                                  nb::dynamic_attr(),
                                   "A range of memory and what keeps it alive. Device.allocate(), a MemoryResource's "
                                   "allocate() and Buffer.from_handle() make one.");
   forbid_construction<PyBuffer>(
@@ -262,7 +266,8 @@ void bind_buffer(nb::module_& module) {
   getter<PyBuffer, [](const PyBuffer& self) { return self.value().handle(); }>(cls, "handle",
                                                                                "The address; 0 when closed.");
   getter<PyBuffer, [](const PyBuffer& self) { return self.value().size(); }>(cls, "size", "Bytes; 0 when closed.");
-  getter<PyBuffer, device_id_of>(cls, "device_id", "The device whose memory it is, or -1.");
+  getter<PyBuffer, told_device_id>(cls, "device_id",
+                                   "The device whose memory it is, or -1. RuntimeError: it is of none.");
   getter<PyBuffer, is_device_accessible>(cls, "is_device_accessible", "Whether devices can access it.");
   getter<PyBuffer, is_host_accessible>(cls, "is_host_accessible", "Whether the host can access it.");
   getter<PyBuffer, is_managed_memory>(cls, "is_managed", "Whether it is managed memory.");

@@ -97,7 +97,7 @@ void discard_prefetch(const PyManagedBuffer& self, nb::handle location, nb::hand
 
 void bind_managed_buffer(nb::module_& module) {
   auto cls = nb::class_<PyManagedBuffer, PyBuffer>(
-      module, "ManagedBuffer", nb::type_slots(buffer_type_slots()), nb::is_weak_referenceable(), nb::dynamic_attr(),
+      module, "ManagedBuffer", nb::type_slots(buffer_type_slots()), nb::is_weak_referenceable(),
       "A buffer of managed memory, with advice to the driver on how it will be used.");
   forbid_construction<PyManagedBuffer>(cls,
                                        "ManagedBuffer cannot be instantiated directly: use "
@@ -130,7 +130,11 @@ void bind_managed_buffer(nb::module_& module) {
           },
           set_preferred_location, nb::arg("location").none(), "Where it is preferably: a Device, a Host or None.")
       .def_prop_rw(
-          "accessed_by", [](nb::handle self) { return from_package(Package::AccessedBy)(self); },
+          "accessed_by",
+          [](nb::handle self) {
+            nb::cast<const PyManagedBuffer&>(self).use_managed([](const ManagedBuffer&) {});  // it is open
+            return from_package(Package::AccessedBy)(self);
+          },
           [](nb::handle self, nb::handle locations) { from_package(Package::assign_accessed_by)(self, locations); },
           "The devices and the host that keep a mapping of it: a live set.")
       .def_prop_ro(

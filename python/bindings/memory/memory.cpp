@@ -268,8 +268,7 @@ void bind_memory(nb::module_& module) {
       .def_prop_ro(
           "device_id",
           [](const PyLegacyPinnedMemoryResource&) -> int {
-            throw std::runtime_error(
-                "a LegacyPinnedMemoryResource is of no device; the device_id of its buffers is -1");
+            throw std::runtime_error("a LegacyPinnedMemoryResource is of no device, and neither are its buffers");
           },
           "RuntimeError: it is of no device.")
       .def("__init__",

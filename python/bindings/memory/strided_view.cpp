@@ -155,6 +155,7 @@ nb::object capsule_of(nb::handle exporter, nb::handle stream) {
 }
 
 nb::object view_by_dlpack(nb::handle type, nb::handle object, nb::handle stream_ptr) {
+  stream_number(stream_ptr, false);  // a wrong type is refused whatever the object
   const nb::object exporter = detached(object);
   const auto device = nb::steal(PyObject_CallMethodNoArgs(exporter.ptr(), names().dlpack_device));
   if (!device.is_valid()) throw nb::python_error();
@@ -200,8 +201,7 @@ nb::object view_of_buffer(nb::handle type, nb::handle buffer, nb::handle layout,
   const DLDevice device = dlpack::device_of_buffer(buffer);
   const auto& memory = self_as<PyBuffer>(buffer);
   if (!memory.is_open()) throw std::runtime_error("the buffer has been closed");
-  const nb::object id =
-      device.device_type == kDLCUDA ? nb::object(nb::int_(device.device_id)) : buffer.attr("device_id");
+  const nb::object id = device.device_type == kDLCUDA ? nb::object(nb::int_(device.device_id)) : device_id_of(memory);
   return new_view(type, buffer, memory.value().handle(), layout, dtype,
                   nb::make_tuple(static_cast<int>(device.device_type), device.device_id), id, truth_of(readonly),
                   nb::none());

@@ -110,8 +110,9 @@ def test_a_launcher_keeps_the_code_loaded(stream, total):
     stream.sync()
     assert view[0] == 4
     reference = weakref.ref(launcher)
-    launcher.kernel.itself = launcher  # a cycle
-    del launcher
+    cycle = [launcher]
+    cycle.append(cycle)
+    del launcher, cycle
     gc.collect()
     assert reference() is None
 

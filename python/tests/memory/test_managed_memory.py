@@ -314,9 +314,10 @@ def test_nothing_of_nothing_takes_all_advice(device, stream):
 def test_a_managed_buffer_in_a_garbage_cycle_is_freed(unpooled, stream):
     resource = ManagedMemoryResource({})
     buffer = resource.allocate(4096, stream=stream)
-    buffer.itself = buffer
+    cycle = [buffer]
+    cycle.append(cycle)
     assert resource.attributes.used_mem_current > 0
-    del buffer
+    del buffer, cycle
     gc.collect()
     stream.sync()
     assert resource.attributes.used_mem_current == 0

@@ -2,7 +2,8 @@
 
 ``python compare.py [--write]`` prints what is compared and what differs unlisted; --write puts the differences that are
 found in the list: those that it has keep their reasons, the others come under "TO BE EXPLAINED".
-differences.txt has them under their reasons: a line has the snippet, what came of it there, and here.
+differences.txt has them under their reasons: a line has the snippet, what came of it there, and here. Reasons that
+begin with "on a GPU" are of what the CPU device does alike with both.
 """
 
 import json
@@ -18,6 +19,7 @@ FOLDER = Path(__file__).parent
 LIST = FOLDER / "differences.txt"
 ENDS = "ends the process"
 UNEXPLAINED = "TO BE EXPLAINED"
+ON_A_GPU = "on a GPU"
 # Two devices of compute capability 9.0, where it is the CPU device's to choose.
 ENVIRONMENT = {
     "CUCORE_CPU_COMPUTE_CAPABILITY": "9.0",
@@ -93,6 +95,9 @@ def not_covered(run):
 def write(different):
     kept = listed() if LIST.exists() else {}
     by_reason = {}
+    for snippet, (*pair, reason) in kept.items():
+        if reason.startswith(ON_A_GPU) and snippet not in different:
+            by_reason.setdefault(reason, []).append("\t".join((snippet, *pair)))
     for snippet, pair in different.items():
         reason = kept[snippet][2] if snippet in kept else UNEXPLAINED
         by_reason.setdefault(reason, []).append("\t".join((snippet, *pair)))

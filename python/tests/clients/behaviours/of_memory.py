@@ -315,6 +315,9 @@ BEHAVIOURS = [
         peered.peer_accessible_by.add(core.Device(1)); len(peered.peer_accessible_by)
         peered.peer_accessible_by.discard(core.Device(1)); len(peered.peer_accessible_by)
         peered.peer_accessible_by.add(5)
+        peered.peer_accessible_by.clear() is None
+        peered.peer_accessible_by.difference_update([]) is None
+        peered.peer_accessible_by.symmetric_difference_update([]) is None
         peered.peer_accessible_by.remove(core.Device(1))
         peered.peer_accessible_by.add(1); peered.peer_accessible_by.clear(); len(peered.peer_accessible_by)
         peered.peer_accessible_by |= {core.Device(1)}; len(peered.peer_accessible_by)
