@@ -138,7 +138,9 @@ class ModuleParser {
   void parse_offset(Operand& operand);
   Operand parse_list(std::string_view close, Operand::Kind kind);
   Operand parse_constant_operand();
-  std::uint64_t element_size(const Operand& variable) const;
+  Operand parse_element(Operand array, const Token& name);
+  Operand element_address(Operand array, Operand index, std::uint64_t size, std::uint64_t constant);
+  Operand computed(Opcode opcode, std::vector<Type> types, std::vector<Operand> from);
 
   // Constant expressions.
   Constant parse_constant();

@@ -55,9 +55,8 @@ Operand ModuleParser::parse_primary_operand(Opcode opcode) {
       return label;
     }
     Operand operand = parse_named_operand();
-    const bool accesses_memory =
-        opcode == Opcode::Ld || opcode == Opcode::St || opcode == Opcode::Ldu || opcode == Opcode::Atom;
-    if (operand.kind == Operand::Kind::Variable && accesses_memory && last_.is("]")) {
+    const bool accesses_memory = opcode == Opcode::Ld || opcode == Opcode::St || opcode == Opcode::Ldu;
+    if (operand.kind != Operand::Kind::Sink && accesses_memory && last_.is("]")) {
       // `ld.global.u32 %r, array[2]` means `[array+8]`.
       Operand address;
       address.kind = Operand::Kind::Address;
@@ -147,13 +146,8 @@ Operand ModuleParser::parse_named_operand() {
       parse_component(operand, name);
       break;
     case Operand::Kind::Variable:
-      if (accept("[")) {
-        const std::uint64_t index = parse_integer_constant("an index");
-        operand.offset = static_cast<std::int64_t>(index * element_size(operand));
-        expect("]");
-      } else {
-        parse_offset(operand);
-      }
+      if (accept("[")) return parse_element(operand, name);
+      parse_offset(operand);
       break;
     default:
       break;
@@ -161,13 +155,63 @@ Operand ModuleParser::parse_named_operand() {
   return operand;
 }
 
-std::uint64_t ModuleParser::element_size(const Operand& variable) const {
-  const bool of_function = variable.scope == Operand::Scope::Function;
-  const Variable& declared =
-      of_function ? function_->variables[variable.variable] : module_.variables[variable.variable];
-  std::uint64_t size = size_in_bytes(declared.type) * declared.vector_width;
-  for (std::size_t i = 1; i < declared.dimensions.size(); ++i) size *= declared.dimensions[i];
-  return size;
+/// The address of an element of `array`, whose `[` has been consumed. As ptxas has it, elements are of the scalar type,
+/// whatever the array's vectors and dimensions, and an index that is a register is scaled in 32 bits, without a sign.
+Operand ModuleParser::parse_element(Operand array, const Token& name) {
+  const bool of_function = array.scope == Operand::Scope::Function;
+  const Variable& declared = of_function ? function_->variables[array.variable] : module_.variables[array.variable];
+  if (!declared.is_array) report(name.position, quote(name.text) + " is no array");
+  const std::uint64_t size = size_in_bytes(declared.type);
+  const auto entity =
+      token_.kind == TokenKind::Identifier ? scopes_.find(token_.text, function_->registers) : std::nullopt;
+  if (!entity || entity->kind != Entity::Kind::Register) {
+    array.offset = static_cast<std::int64_t>(parse_integer_constant("an index") * size);
+    expect("]");
+    return array;
+  }
+  Operand index = parse_named_operand();
+  const Register& declared_index = function_->registers[index.reg];
+  const std::size_t bytes = size_in_bytes(declared_index.type);
+  if (declared_index.type == Type::Pred || is_float(declared_index.type) || bytes < 2 || bytes > 8) {
+    report(last_.position, quote(last_.text) + " cannot be an index");
+  }
+  const std::uint64_t constant = accept("+") ? parse_integer_constant("what is added to an index") : 0;
+  expect("]");
+  if (bytes != 4) index = computed(Opcode::Cvt, {Type::U32, bytes == 2 ? Type::U16 : Type::U64}, {std::move(index)});
+  return element_address(std::move(array), std::move(index), size, constant);
+}
+
+Operand ModuleParser::element_address(Operand array, Operand index, std::uint64_t size, std::uint64_t constant) {
+  const auto number = [](std::uint64_t value) {
+    Operand operand;
+    operand.kind = Operand::Kind::Integer;
+    operand.integer = static_cast<std::uint32_t>(value);
+    return operand;
+  };
+  Operand offset = computed(Opcode::Mad, {Type::U32}, {std::move(index), number(size), number(constant * size)});
+  const Type address = module_.address_size == 64 ? Type::U64 : Type::U32;
+  if (address == Type::U64) offset = computed(Opcode::Cvt, {Type::U64, Type::U32}, {std::move(offset)});
+  Operand begin = computed(Opcode::Mov, {address}, {std::move(array)});
+  return computed(Opcode::Add, {address}, {std::move(begin), std::move(offset)});
+}
+
+/// A register without a name that an instruction before this one computes. (It has no guard: it touches no memory.)
+Operand ModuleParser::computed(Opcode opcode, std::vector<Type> types, std::vector<Operand> from) {
+  Operand result;
+  result.kind = Operand::Kind::Register;
+  result.reg = static_cast<RegisterId>(function_->registers.size());
+  function_->registers.push_back({.name = "an element's address", .type = types.front(), .vector_width = 1});
+  Instruction instruction;
+  instruction.opcode = opcode;
+  instruction.spelt = spelling(opcode);
+  if (opcode == Opcode::Mad) instruction.modifiers.push_back(Modifier::Lo);
+  instruction.types = std::move(types);
+  instruction.operands = std::move(from);
+  instruction.operands.insert(instruction.operands.begin(), result);
+  instruction.position = last_.position;
+  instruction.source = source_;
+  function_->body.push_back(std::move(instruction));
+  return result;
 }
 
 /// What `name` stands for, without anything that follows it. An undefined name is reported and becomes a Sink.

@@ -67,9 +67,9 @@ TEST(PtxInstructions, an_indexed_array_is_the_address_of_its_element) {
       "mov.u64 d, a+5; ret; }"));
   const Function& k = function(result, "k");
   EXPECT_EQ(k.body[0].operands[1].kind, Operand::Kind::Address);
-  EXPECT_EQ(k.body[0].operands[1].offset, 48);
+  EXPECT_EQ(k.body[0].operands[1].offset, 8);
   EXPECT_EQ(k.body[1].operands[1].kind, Operand::Kind::Variable);
-  EXPECT_EQ(k.body[1].operands[1].offset, 24);
+  EXPECT_EQ(k.body[1].operands[1].offset, 4);
   EXPECT_EQ(k.body[2].operands[1].offset, 5);
 }
 

@@ -9,6 +9,7 @@ from reference.values import WIDTH, mask, operand_rows, to_signed
 def cases():
     yield from generic_cases()
     yield from address_cases()
+    yield from element_cases()
     yield from move_cases()
     yield from extension_cases()
 
@@ -131,6 +132,106 @@ isspacep.{space} %d3, %c;"""
         )
     for name in ("prefetch.global.L2", "prefetch.global.L1", "prefetch.L1", "prefetchu.L1"):
         yield Case(name, "changes nothing", "a:u32", "d:u32", f"{name} [%in];\nmov.u32 %d, %a;", values, lambda a: a)
+
+
+def element_cases():
+    """Elements of arrays by an index: of the scalar type in every array, the index scaled in 32 bits without a sign."""
+    table = ", ".join(str(100 + 3 * n) for n in range(24))
+    values = [(v,) for v in range(24)]
+    for space, arrays in (
+        ("global", ("cells[24]", "cells[4][6]", ".v4 cells[6]")),
+        ("const", ("cells[24]",)),
+        ("shared", ("cells[24]",)),
+        ("local", ("cells[24]",)),
+    ):
+        for n, array in enumerate(arrays):
+            vector, _, name = array.rpartition(" ")
+            written = space in ("shared", "local")
+            declared = f".{space} .align 16 {vector} .u32 {name}" + (";" if written or n else f" = {{{table}}};")
+            put = "mad.lo.u32 %v, %a, 3, 100;\n"
+            if written:
+                put += f"st.{space}.u32 cells[%a], %v;\n"
+            elif n:
+                put += "mov.u64 %p, cells;\nmad.wide.u32 %p, %a, 4, %p;\nst.global.u32 [%p], %v;\n"
+            yield Case(
+                f"ld.{space}.u32.element" + (f".{n}" if n else ""),
+                f"an element of {array.replace(' ', '.u32 ')} by an index in a register",
+                "a:u32",
+                "d:u32",
+                f"{put}ld.{space}.u32 %d, cells[%a];",
+                values,
+                lambda a: 100 + 3 * a,
+                registers=(declared + "\n" if space == "local" else "") + ".reg .b64 %p;\n.reg .b32 %v;",
+                module="" if space == "local" else declared,
+            )
+    module = f".global .align 4 .u32 cells[24] = {{{table}}};"
+    registers = ".reg .b64 %p, %w;\n.reg .b16 %h;\n.reg .pred %q;"
+    wrapped = [(v & 0xFFFFFFFF,) for v in range(-3, 20)]
+    for name, says, body, rows, wanted in (
+        ("constant", "with a constant index", "ld.global.u32 %d, cells[7];", values, lambda a: 121),
+        (
+            "sum",
+            "at an index and a constant",
+            "ld.global.u32 %d, cells[%a+3];",
+            wrapped,
+            lambda a: 100 + 3 * ((a + 3) & 31),
+        ),
+        (
+            "b64",
+            "at a 64-bit index",
+            "cvt.s64.s32 %w, %a;\nld.global.u32 %d, cells[%w+3];",
+            wrapped,
+            lambda a: 100 + 3 * ((a + 3) & 31),
+        ),
+        (
+            "b16",
+            "at a 16-bit index",
+            "cvt.u16.u32 %h, %a;\nld.global.u32 %d, cells[%h];",
+            values,
+            lambda a: 100 + 3 * a,
+        ),
+        (
+            "guarded",
+            "under a guard",
+            "mov.u32 %d, 1;\nsetp.lt.u32 %q, %a, 24;\n@%q ld.global.u32 %d, cells[%a];",
+            values + [(24,), (0xFFFFFFFF,)],
+            lambda a: 100 + 3 * a if a < 24 else 1,
+        ),
+    ):
+        yield Case(
+            f"ld.global.u32.element.{name}",
+            f"an element {says}",
+            "a:u32",
+            "d:u32",
+            body,
+            rows,
+            wanted,
+            registers=registers,
+            module=module,
+        )
+    yield Case(
+        "mov.u64.element",
+        "the address of an element by an index in a register",
+        "a:u32",
+        "d:u32",
+        "mov.u64 %p, cells[%a];\nld.global.u32 %d, [%p];",
+        values,
+        lambda a: 100 + 3 * a,
+        registers=registers,
+        module=module,
+    )
+    for name, index, row in (("of_vectors", "2", ".v2 .u32 cells[8]"), ("of_rows", "5", ".u32 cells[4][4]")):
+        yield Case(
+            f"mov.u64.element.{name}",
+            f"the distance of an element of {row.replace(' .', '.')} from its array",
+            "",
+            "d:u64",
+            f"mov.u64 %p, cells;\nmov.u64 %d, cells[{index}];\nsub.u64 %d, %d, %p;",
+            [()],
+            lambda index=index: 4 * int(index),
+            registers=".reg .b64 %p;",
+            module=f".global .align 16 {row};",
+        )
 
 
 def move_cases():
