@@ -8,6 +8,10 @@ function(cucore_target name)
     VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  # x86-64 has a fused multiplication and addition only in functions that ask for it; elsewhere it would change results.
+  if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    target_compile_options(${name} PRIVATE -ffp-contract=off)
+  endif()
   if(CUCORE_DEVELOPER)
     target_compile_options(${name} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Werror)
   endif()

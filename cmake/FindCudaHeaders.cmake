@@ -13,7 +13,7 @@ else()
     list(PREPEND _candidates "${Python_SITELIB}/nvidia/cu13/include")
   endif()
 endif()
-find_path(CudaHeaders_INCLUDE_DIR cuda.h PATHS ${_candidates} NO_DEFAULT_PATH)
+find_path(CudaHeaders_INCLUDE_DIR cuda.h PATHS ${_candidates} NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(CudaHeaders REQUIRED_VARS CudaHeaders_INCLUDE_DIR
   REASON_FAILURE_MESSAGE "no cuda.h: run `make setup`, or set CUDA_HOME")

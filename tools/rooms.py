@@ -72,13 +72,14 @@ ROOMS = {
     "cpu/loader": "cpu/error cpu/ptx/tree cpu/ptx/syntax cpu/abi cpu/analysis/flow cpu/analysis/layout "
     "cpu/analysis/instructions cpu/analysis cpu/device_library cpu/loader/cache",
     "cpu/compiler": "cpu/error cpu/abi cpu/analysis/flow cpu/analysis/layout cpu/analysis cpu/compiler/cost "
-    "cpu/compiler/emitters cpu/compiler/checks cpu/compiler/instructions cpu/compiler/passes cpu/compiler/vector",
+    "cpu/compiler/ir cpu/compiler/emitters cpu/compiler/checks cpu/compiler/instructions cpu/compiler/passes "
+    "cpu/compiler/vector",
     # and running it
     "cpu/runtime/process": "cpu/error cpu/abi",
-    "cpu/runtime/threads": "",
+    "cpu/runtime/threads": "cpu/abi",
     "cpu/runtime/address_space": "cpu/abi cpu/runtime/process cpu/runtime/threads",
     "cpu/runtime/objects": "cpu/error cpu/runtime/process cpu/runtime/threads",
-    "cpu/runtime/memory": "cpu/error cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
+    "cpu/runtime/memory": "cpu/error cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
     "cpu/runtime/objects",
     "cpu/runtime/texture": "cpu/error cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/address_space "
     "cpu/runtime/memory",
@@ -98,7 +99,7 @@ ROOMS = {
     "cpu/runtime/checker",
     "cpu/runtime/graph": "cpu/error cpu/runtime/process cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture "
     "cpu/runtime/loading cpu/runtime/execution",
-    "cpu/runtime/start": "cpu/error cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
+    "cpu/runtime/start": "cpu/error cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
     "cpu/runtime/objects cpu/runtime/memory cpu/runtime/loading cpu/runtime/grid cpu/runtime/graph",
     "cpu/api": "cpu/analysis cpu/runtime/process cpu/runtime/objects cpu/runtime/loading/forms cpu/runtime/loading "
     "cpu/runtime/graph cpu/runtime/start",

@@ -1,7 +1,11 @@
 // The processor that code is made for, and LLVM's machine for it: see host_target.hpp.
 #include "cpu/compiler/host_target.hpp"
 
-#include <llvm/ADT/StringMap.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/CodeGen/AtomicExpandUtils.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -10,11 +14,11 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
-#include <llvm/TargetParser/SubtargetFeature.h>
-#include <llvm/TargetParser/X86TargetParser.h>
 
 #include <optional>
 #include <utility>
+
+#include "cpu/compiler/host_processor.hpp"
 
 namespace cucore::cpu::compiler {
 namespace {
@@ -46,7 +50,33 @@ const llvm::Target& host() {
   return target;
 }
 
+/// Counters that wrap around, `atom.inc` and `.dec`: LLVM 19 has no code for them where Arm's processors have atomic
+/// instructions, and ends the process.
+void expand_counters(llvm::Module& ir) {
+  using Operation = llvm::AtomicRMWInst;
+  llvm::SmallVector<Operation*, 8> counters;
+  for (llvm::Function& function : ir) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* update = llvm::dyn_cast<Operation>(&instruction);
+      if (update == nullptr) continue;
+      if (update->getOperation() == Operation::UIncWrap || update->getOperation() == Operation::UDecWrap)
+        counters.push_back(update);
+    }
+  }
+  for (Operation* counter : counters) {
+    llvm::expandAtomicRMWToCmpXchg(counter, [](llvm::IRBuilderBase& b, llvm::Value* address, llvm::Value* old,
+                                               llvm::Value* next, llvm::Align alignment, llvm::AtomicOrdering ordering,
+                                               llvm::SyncScope::ID scope, llvm::Value*& is_done, llvm::Value*& found) {
+      const auto failure = llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(ordering);
+      llvm::Value* pair = b.CreateAtomicCmpXchg(address, old, next, alignment, ordering, failure, scope);
+      is_done = b.CreateExtractValue(pair, 1);
+      found = b.CreateExtractValue(pair, 0);
+    });
+  }
+}
+
 Result<std::string> emit(llvm::TargetMachine& machine, llvm::Module& ir, llvm::CodeGenFileType kind) {
+  if (machine.getTargetTriple().isAArch64()) expand_counters(ir);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
@@ -56,53 +86,19 @@ Result<std::string> emit(llvm::TargetMachine& machine, llvm::Module& ir, llvm::C
   return std::string(bytes.begin(), bytes.end());
 }
 
-/// What code is generated for: the processor this runs on, in LLVM's words.
-struct HostProcessor {
-  std::string triple, name;
-  llvm::StringMap<bool> features;
-};
-
-const HostProcessor& host_processor() {
-  // Never destroyed: a thread may still compile when the process ends.
-  static const auto& processor = *new HostProcessor{.triple = llvm::sys::getProcessTriple(),
-                                                    .name = llvm::sys::getHostCPUName().str(),
-                                                    .features = llvm::sys::getHostCPUFeatures()};
-  return processor;
-}
-
-/// What this processor and one called `march` both have, the latter left out if the name is empty. Nothing if there is
-/// no such processor.
-std::optional<std::string> common_features(std::string_view march) {
-  if (!march.empty() && llvm::X86::parseArchX86(march, /*Only64Bit=*/true) == llvm::X86::CK_None) return std::nullopt;
-  llvm::SmallVector<llvm::StringRef> named{"64bit"};  // which LLVM does not list, since it is implied
-  if (!march.empty()) llvm::X86::getFeaturesForCPU(march, named);
-  llvm::StringMap<bool> allowed;
-  for (const llvm::StringRef name : named) {
-    allowed[name] = true;
-    llvm::X86::updateImpliedFeatures(name, true, allowed);
-  }
-  llvm::SubtargetFeatures common;
-  for (const auto& [name, present] : host_processor().features)
-    common.AddFeature(name, present && (march.empty() || allowed.contains(name)));
-  return common.getString();
-}
-
 }  // namespace
 
 Result<HostTarget> HostTarget::create(bool debug, std::string_view march) {
-  const HostProcessor& processor = host_processor();
-  const std::optional<std::string> features = common_features(march);
-  if (!features) {
-    return Failure(ErrorCode::InvalidValue,
-                   "CUCORE_CPU_MARCH is \"" + std::string(march) +
-                       "\", which names no 64-bit x86 processor; x86-64-v3, for one, stands for those with AVX2");
-  }
+  const std::optional<HostProcessor> processor = host_processor(march);
+  if (!processor) return Failure(ErrorCode::InvalidValue, not_a_processor(march));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   const auto effort = debug ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
-  return HostTarget(std::unique_ptr<llvm::TargetMachine>(
-      host().createTargetMachine(processor.triple, processor.name, *features, options, llvm::Reloc::PIC_,
-                                 llvm::CodeModel::Small, effort, /*JIT=*/true)));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      host().createTargetMachine(processor->triple, processor->name, processor->features, options, llvm::Reloc::PIC_,
+                                 llvm::CodeModel::Small, effort, /*JIT=*/true));
+  machine->setGlobalISel(false);  // of which Arm's has more gaps
+  return HostTarget(std::move(machine));
 }
 
 HostTarget::HostTarget(std::unique_ptr<llvm::TargetMachine> machine) : machine_(std::move(machine)) {}
@@ -111,6 +107,23 @@ HostTarget::~HostTarget() = default;
 
 bool HostTarget::has_feature(const char* name) const {
   return machine_->getTargetFeatureString().contains("+" + std::string(name));
+}
+
+HostFeatures HostTarget::features() const {
+  llvm::LLVMContext context;
+  llvm::Module scratch("description", context);
+  prepare(scratch);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+  auto* any = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "any", scratch);
+  any->addFnAttr("prefer-vector-width", "512");  // all that there is, even if other programs had better take less
+  const llvm::TargetTransformInfo description = machine_->getTargetTransformInfo(*any);
+  using Kind = llvm::TargetTransformInfo::RegisterKind;
+  const bool is_arm = machine_->getTargetTriple().isAArch64();
+  return {.f16c = has_feature("f16c"),
+          .avx512f = has_feature("avx512f"),
+          .neon = is_arm,
+          .vector_bits = static_cast<unsigned>(description.getRegisterBitWidth(Kind::RGK_FixedWidthVector)),
+          .vector_registers = description.getNumberOfRegisters(description.getRegisterClassForType(/*Vector=*/true))};
 }
 
 void HostTarget::spare_effort() const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "cpu/compiler/ir/host_features.hpp"
 #include "cpu/error/result.hpp"
 
 namespace llvm {
@@ -26,6 +27,7 @@ class HostTarget {
   ~HostTarget();
 
   bool has_feature(const char* name) const;
+  HostFeatures features() const;
   void prepare(llvm::Module& ir) const;  ///< sets triple and data layout
   /// optimise.cpp; `checked`: it may have marks of checks. When the time is up, optional passes are left out.
   void optimise(llvm::Module& ir, bool checked, const CompileTime& time) const;

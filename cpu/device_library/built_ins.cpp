@@ -2,8 +2,6 @@
 #include "cpu/device_library/built_ins.hpp"
 #include "cpu/device_library/cluster_copy.hpp"
 
-#include <xmmintrin.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "cpu/abi/device_calls.hpp"
+#include "cpu/abi/float_control.hpp"
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/device_library/lane_operations.hpp"
 #include "cpu/device_library/matrix_unit.hpp"
@@ -34,26 +33,31 @@ enum Mode : std::uint32_t { Nearest, Zero, Down, Up };
 // ---- arithmetic in a given rounding --------------------------------------------------------------------------------
 
 /// The processor's rounding mode for as long as it lives.
-class HostRounding {
+class RoundingScope {
  public:
-  explicit HostRounding(std::uint32_t mode) : saved_(_mm_getcsr()) {
-    constexpr std::uint32_t field[] = {_MM_ROUND_NEAREST, _MM_ROUND_TOWARD_ZERO, _MM_ROUND_DOWN, _MM_ROUND_UP};
-    _mm_setcsr((saved_ & ~static_cast<std::uint32_t>(_MM_ROUND_MASK)) | field[mode & 3]);
+  explicit RoundingScope(std::uint32_t mode) : saved_(float_control()) {
+    set_float_control(with_rounding(saved_, static_cast<HostRounding>(mode & 3)));
   }
-  ~HostRounding() { _mm_setcsr(saved_); }
-  HostRounding(const HostRounding&) = delete;
-  HostRounding& operator=(const HostRounding&) = delete;
+  ~RoundingScope() { set_float_control(saved_); }
+  RoundingScope(const RoundingScope&) = delete;
+  RoundingScope& operator=(const RoundingScope&) = delete;
 
  private:
-  std::uint32_t saved_;
+  FloatControl saved_;
 };
 
 /// Keeps the compiler from computing with `value` earlier, or keeping it later, than here.
-void pin(double& value) { asm volatile("" : "+x"(value)::"memory"); }
+void pin(double& value) {
+#if defined(__x86_64__)
+  asm volatile("" : "+x"(value)::"memory");
+#else
+  asm volatile("" : "+w"(value)::"memory");
+#endif
+}
 
 template <typename Operation>
 double rounded(std::uint32_t mode, Operation operation, double a, double b, double c) {
-  const HostRounding rounding(mode);
+  const RoundingScope rounding(mode);
   pin(a);
   pin(b);
   pin(c);

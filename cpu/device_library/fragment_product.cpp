@@ -290,6 +290,7 @@ template <typename Four, typename Wide>
   }
 }
 
+#if defined(__x86_64__)
 [[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")]] void multiply_512(
     const MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d) {
   multiply(form, a, b, c, d);
@@ -299,6 +300,8 @@ template <typename Four, typename Wide>
                                               const std::uint32_t* c, std::uint32_t* d) {
   multiply(form, a, b, c, d);
 }
+
+#endif
 
 void multiply_128(const MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c,
                   std::uint32_t* d) {
@@ -343,11 +346,13 @@ bool has_fragment_product(const MatrixForm& form) {
 
 std::vector<FragmentProduct> fragment_products() {
   std::vector<FragmentProduct> ways;
+#if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl")) {
     ways.push_back(multiply_512);
   }
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) ways.push_back(multiply_256);
+#endif
   ways.push_back(multiply_128);
   return ways;
 }

@@ -155,18 +155,24 @@ struct Ways {
   }                                                                                                                  \
   constexpr Ways in_##name{exponents_##name, add_##name, cut_##name};
 
+#if defined(__x86_64__)
 WAYS(512, [[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,avx2")]])
 WAYS(256, [[gnu::target("avx2")]])
+#endif
 WAYS(128)
 #undef WAYS
 
 const Ways& best() {
+#if defined(__x86_64__)
   static const Ways& chosen =
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")
           ? in_512
       : __builtin_cpu_supports("avx2") ? in_256
                                        : in_128;
   return chosen;
+#else
+  return in_128;
+#endif
 }
 
 }  // namespace

@@ -72,7 +72,8 @@ class Program {
   LineTable::Lines find() {
     if (unit_.number<std::uint16_t>() != 4) return {};
     Bytes header = unit_.take(unit_.number<std::uint32_t>());
-    header.take(3);  // of 1 byte are x86's instructions, one operation has each, all begin statements
+    shortest_instruction_ = header.number<std::uint8_t>();
+    header.take(2);  // one operation has each, all begin statements
     line_base_ = header.number<std::int8_t>();
     line_range_ = header.number<std::uint8_t>();
     const auto first_special = header.number<std::uint8_t>();
@@ -93,7 +94,7 @@ class Program {
 
  private:
   void advance(std::uint8_t adjusted) {
-    address_ += adjusted / line_range_;
+    address_ += std::uint64_t{shortest_instruction_} * (adjusted / line_range_);
     line_ += line_base_ + adjusted % line_range_;
   }
 
@@ -114,13 +115,13 @@ class Program {
       case Copy:
         return emit_row();
       case AdvancePc:
-        address_ += unit_.unsigned_number();
+        address_ += shortest_instruction_ * unit_.unsigned_number();
         return;
       case AdvanceLine:
         line_ += unit_.signed_number();
         return;
       case ConstAddPc:
-        address_ += last_adjusted / line_range_;
+        address_ += std::uint64_t{shortest_instruction_} * (last_adjusted / line_range_);
         return;
       case FixedAdvancePc:
         address_ += unit_.number<std::uint16_t>();
@@ -147,7 +148,7 @@ class Program {
   Bytes unit_;
   std::uint64_t wanted_;
   std::int8_t line_base_ = 0;
-  std::uint8_t line_range_ = 0;
+  std::uint8_t line_range_ = 0, shortest_instruction_ = 1;
   std::uint64_t address_ = 0, row_address_ = 0;
   std::int64_t line_ = 1;
   std::uint32_t row_line_ = 0;

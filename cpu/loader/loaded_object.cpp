@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cpu/abi/alignment.hpp"
+#include "cpu/loader/machine.hpp"
 
 namespace cucore::cpu::loader {
 namespace {
@@ -87,8 +88,8 @@ class LoadedObject::Loader {
     if (!header) return std::move(header).failure();
     constexpr unsigned char mark[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB};
     if (std::memcmp(header->e_ident, mark, sizeof mark) != 0 || header->e_type != ET_REL ||
-        header->e_machine != EM_X86_64 || header->e_shentsize != sizeof(Elf64_Shdr))
-      return not_loadable("it is not an x86-64 object");
+        header->e_machine != machine_.elf_number || header->e_shentsize != sizeof(Elf64_Shdr))
+      return not_loadable("it is not an object for " + std::string(machine_.name));
     names_ = header->e_shstrndx;
     for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
       Result<Elf64_Shdr> next = read<Elf64_Shdr>(header->e_shoff + i * sizeof(Elf64_Shdr));
@@ -148,21 +149,17 @@ class LoadedObject::Loader {
     return {};
   }
 
-  static bool uses_table(std::uint64_t type) {
-    return type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX;
-  }
-
   /// Room for what relocations need beside the sections: functions elsewhere may be too far for a call.
   Result<void> reserve() {
     return for_each_relocation([&](const Relocation& relocation) -> Result<void> {
       Symbol& symbol = symbols_[relocation.symbol];
-      const auto type = ELF64_R_TYPE(relocation.entry.r_info);
-      const bool calls = type == R_X86_64_PLT32 && symbol.entry.st_shndx == SHN_UNDEF;
+      const LeadsTo leads_to = machine_.kind(ELF64_R_TYPE(relocation.entry.r_info)).leads_to;
+      const bool calls = leads_to == LeadsTo::Call && symbol.entry.st_shndx == SHN_UNDEF;
       if (calls && symbol.stub == nowhere) {
         symbol.stub = stub_bytes_;
-        stub_bytes_ += stub_bytes;
+        stub_bytes_ += machine_.stub_bytes;
       }
-      if ((calls || uses_table(type)) && symbol.slot == nowhere) {
+      if ((calls || leads_to == LeadsTo::Slot) && symbol.slot == nowhere) {
         symbol.slot = table_bytes_;
         table_bytes_ += sizeof(void*);
       }
@@ -237,52 +234,30 @@ class LoadedObject::Loader {
     return address(at(place_[entry.st_shndx] + entry.st_value));
   }
 
-  template <typename Word>
-  Result<void> write(const Relocation& relocation, Word word) const {
-    const std::uint64_t size = sections_[relocation.section].sh_size;
-    const std::uint64_t offset = relocation.entry.r_offset;
-    if (offset > size || size - offset < sizeof word || sections_[relocation.section].sh_type == SHT_NOBITS)
-      return not_loadable("a relocation is outside its section");
-    std::memcpy(at(place_[relocation.section] + offset), &word, sizeof word);
-    return {};
-  }
-
-  Result<void> write_near(const Relocation& relocation, std::uint64_t distance) const {
-    const auto narrowed = static_cast<std::int32_t>(distance);
-    if (static_cast<std::uint64_t>(std::int64_t{narrowed}) != distance) return not_loadable("code is too far away");
-    return write(relocation, narrowed);
-  }
-
   /// What a relocation leads to: the symbol, or what stands for it near the code.
-  Result<std::uint64_t> target_of(const Symbol& symbol, std::uint64_t type) const {
-    switch (type) {
-      case R_X86_64_64:
-      case R_X86_64_PC64:
-      case R_X86_64_PC32:
-        return address_of(symbol);
-      case R_X86_64_PLT32:
-        if (symbol.stub == nowhere) return address_of(symbol);
-        return address(at(stubs_ + symbol.stub));
-      case R_X86_64_GOTPCREL:
-      case R_X86_64_GOTPCRELX:
-      case R_X86_64_REX_GOTPCRELX:
-        return address(at(table_ + symbol.slot));
-      default:
-        return not_loadable("relocation " + std::to_string(type) + " is not known here");
-    }
+  Result<std::uint64_t> target_of(const Symbol& symbol, LeadsTo leads_to) const {
+    if (leads_to == LeadsTo::Slot) return address(at(table_ + symbol.slot));
+    if (leads_to == LeadsTo::Call && symbol.stub != nowhere) return address(at(stubs_ + symbol.stub));
+    return address_of(symbol);
   }
 
   Result<void> relocate() {
     return for_each_relocation([&](const Relocation& relocation) -> Result<void> {
       const std::uint64_t type = ELF64_R_TYPE(relocation.entry.r_info);
-      if (type == R_X86_64_NONE) return {};
-      Result<std::uint64_t> target = target_of(symbols_[relocation.symbol], type);
+      const RelocationKind kind = machine_.kind(type);
+      if (kind.leads_to == LeadsTo::Nothing) return {};
+      if (kind.leads_to == LeadsTo::Unknown)
+        return not_loadable("relocation " + std::to_string(type) + " is not known here");
+      Result<std::uint64_t> target = target_of(symbols_[relocation.symbol], kind.leads_to);
       if (!target) return std::move(target).failure();
+      const Elf64_Shdr& changed = sections_[relocation.section];
+      const std::uint64_t offset = relocation.entry.r_offset;
+      if (offset > changed.sh_size || changed.sh_size - offset < kind.bytes || changed.sh_type == SHT_NOBITS)
+        return not_loadable("a relocation is outside its section");
+      char* const here = at(place_[relocation.section] + offset);
       const std::uint64_t value = *target + static_cast<std::uint64_t>(relocation.entry.r_addend);
-      const std::uint64_t here = address(loaded_.memory_) + place_[relocation.section] + relocation.entry.r_offset;
-      if (type == R_X86_64_64) return write(relocation, value);
-      if (type == R_X86_64_PC64) return write(relocation, value - here);
-      return write_near(relocation, value - here);
+      if (!machine_.apply(type, here, value, address(here))) return not_loadable("code is too far away");
+      return {};
     });
   }
 
@@ -293,21 +268,23 @@ class LoadedObject::Loader {
       if (!value) return std::move(value).failure();
       std::memcpy(at(table_ + symbol.slot), &*value, sizeof *value);
       if (symbol.stub == nowhere) continue;
-      // jmp *offset(%rip)
-      const std::uint64_t stub = stubs_ + symbol.stub;
-      const std::array<unsigned char, 2> jump{0xff, 0x25};
-      const auto offset = static_cast<std::int32_t>(table_ + symbol.slot - (stub + 6));
-      std::memcpy(at(stub), jump.data(), jump.size());
-      std::memcpy(at(stub + jump.size()), &offset, sizeof offset);
+      char* const stub = at(stubs_ + symbol.stub);
+      machine_.write_stub(stub, address(stub), address(at(table_ + symbol.slot)));
     }
     return {};
   }
 
+  /// All pages of a kind. None is no error, which not every system says of a call for no bytes.
+  bool protect_kind(Kind kind, Kind next, int protection) const {
+    const std::uint64_t bytes = begin_[next] - begin_[kind];
+    return bytes == 0 || mprotect(at(begin_[kind]), bytes, protection) == 0;
+  }
+
   Result<void> protect() {
-    const bool done =
-        mprotect(at(begin_[CodeKind]), begin_[ConstantsKind] - begin_[CodeKind], PROT_READ | PROT_EXEC) == 0 &&
-        mprotect(at(begin_[ConstantsKind]), begin_[DataKind] - begin_[ConstantsKind], PROT_READ) == 0;
-    if (!done) return not_loadable("this process may not run code that it has made");
+    if (!protect_kind(CodeKind, ConstantsKind, PROT_READ | PROT_EXEC) ||
+        !protect_kind(ConstantsKind, DataKind, PROT_READ))
+      return not_loadable("this process may not run code that it has made");
+    __builtin___clear_cache(at(begin_[CodeKind]), at(begin_[ConstantsKind]));  // of what was there before
     return {};
   }
 
@@ -351,7 +328,7 @@ class LoadedObject::Loader {
   }
 
   Result<void> relocate_line(const Relocation& relocation, std::string& table) const {
-    if (ELF64_R_TYPE(relocation.entry.r_info) != R_X86_64_64) return {};
+    if (ELF64_R_TYPE(relocation.entry.r_info) != machine_.address) return {};
     Result<std::uint64_t> line = address_of(symbols_[relocation.symbol]);
     if (!line) return std::move(line).failure();
     const std::uint64_t value = *line + static_cast<std::uint64_t>(relocation.entry.r_addend);
@@ -362,8 +339,7 @@ class LoadedObject::Loader {
     return {};
   }
 
-  static constexpr std::uint64_t stub_bytes = 8;
-
+  const Machine& machine_ = this_machine();
   std::string_view object_;
   const Resolve& resolve_;
   LoadedObject& loaded_;

@@ -1,4 +1,4 @@
-// Relocatable object code (ELF, x86-64, as the compiler library makes it) in memory, ready to be called.
+// Relocatable object code (ELF, as the compiler library makes it) in memory, ready to be called.
 #pragma once
 
 #include <cstddef>

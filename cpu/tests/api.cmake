@@ -82,6 +82,17 @@ foreach(setting FORM=auto FORM=scalar FORM=vector FORM=masked CHECK=memory CHECK
     ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_${setting}")
 endforeach()
 
+# What blocks see of each other's accesses, in the scalar and in the vector form; on a GPU's driver too.
+add_executable(litmus_tests ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/litmus_test.cpp)
+cucore_test(litmus_tests)
+target_link_libraries(litmus_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
+target_compile_definitions(litmus_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+foreach(form auto scalar vector)
+  add_test(NAME litmus_tests_${form} COMMAND litmus_tests)
+  set_tests_properties(litmus_tests_${form} PROPERTIES
+    ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_FORM=${form}")
+endforeach()
+
 # Grids that run for too long, in every form of code.
 if(NOT CUCORE_SANITIZE STREQUAL "thread")  # which holds signals back while code runs that it has not compiled
   add_executable(timeout_tests ${PROJECT_SOURCE_DIR}/cpu/tests/api/timeout_test.cpp)

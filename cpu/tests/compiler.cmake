@@ -8,6 +8,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/forms_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/kernels_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/lockstep_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/orderings_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/random_kernels.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/rounding_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/spellings_test.cpp
@@ -23,6 +24,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/faulting_access_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/image_record_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/key_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/loader/machine_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/object_test.cpp)
 cucore_test(codegen_tests)
 target_link_libraries(codegen_tests PRIVATE cpu_loader cpu_ptx GTest::gtest_main)

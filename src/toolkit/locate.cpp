@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -16,6 +17,13 @@ namespace cucore::toolkit {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The folders of a toolkit's targets that are this machine's: servers of Arm's, and boards.
+#if defined(__aarch64__)
+constexpr std::array toolkit_targets{"sbsa-linux", "aarch64-linux"};
+#else
+constexpr std::array toolkit_targets{"x86_64-linux"};
+#endif
 
 void add_root(std::vector<Place>& list, const std::string& rule, const fs::path& root) {
   list.push_back({.rule = rule, .folder = root / "lib64"});
@@ -107,13 +115,13 @@ std::vector<fs::path> headers_beside(const fs::path& library_folder) {
   // A toolkit or the CUDA 13 wheels: lib and include are neighbours. The CUDA 12 wheels: one folder per component.
   // Conda: the headers of a target lie apart.
   const fs::path up = library_folder.parent_path();
-  const fs::path conda = up / "targets" / "x86_64-linux" / "include";
-  const fs::path candidates[] = {up / "include",
-                                 up / "include" / "cccl",
-                                 up.parent_path() / "cuda_runtime" / "include",
-                                 up.parent_path() / "cuda_cccl" / "include",
-                                 conda,
-                                 conda / "cccl"};
+  std::vector<fs::path> candidates = {up / "include", up / "include" / "cccl",
+                                      up.parent_path() / "cuda_runtime" / "include",
+                                      up.parent_path() / "cuda_cccl" / "include"};
+  for (const char* const target : toolkit_targets) {
+    const fs::path conda = up / "targets" / target / "include";
+    candidates.insert(candidates.end(), {conda, conda / "cccl"});
+  }
   // /usr/include is the host's; NVRTC must not see it.
   std::vector<fs::path> found;
   std::error_code ignored;

@@ -1,6 +1,7 @@
 // Flushing, saturation, rounding and the 16-bit formats as IR: see float_values.hpp.
 #include "cpu/compiler/emitters/float_values.hpp"
 
+#include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "cpu/compiler/emitters/directed_rounding.hpp"
@@ -62,7 +63,7 @@ Value* widen_half(FunctionEmitter& f, Value* half, Type type) {
     Value* bits = f.b.CreateShl(f.b.CreateZExt(half, f.b.getInt32Ty()), 16);
     return f.b.CreateBitCast(bits, f.b.getFloatTy());
   }
-  if (!f.module.host.f16c) return f.call("cucpu_f16_to_f32", f.b.getFloatTy(), {half});
+  if (!f.module.host.f16c && !f.module.host.neon) return f.call("cucpu_f16_to_f32", f.b.getFloatTy(), {half});
   return f.b.CreateFPExt(f.b.CreateBitCast(half, f.b.getHalfTy()), f.b.getFloatTy());
 }
 
@@ -71,14 +72,18 @@ namespace {
 /// The host's instruction for f32 → f16, rather than LLVM's fptrunc: LLVM would go on to do the arithmetic itself in
 /// its half type, which most hosts only have as calls.
 Value* narrow_by_instruction(FunctionEmitter& f, Value* value, Rounding rounding) {
+  Value* vector = llvm::Constant::getNullValue(llvm::FixedVectorType::get(f.b.getFloatTy(), 4));
+  vector = f.b.CreateInsertElement(vector, value, std::uint64_t{0});
+  if (f.module.host.neon) {
+    Value* halves = f.intrinsic(llvm::Intrinsic::aarch64_neon_vcvtfp2hf, {}, {vector});
+    return f.b.CreateExtractElement(halves, std::uint64_t{0});
+  }
   // The instruction's own numbers for the rounding modes.
   constexpr std::uint32_t nearest = 0, down = 1, up = 2, zero = 3;
   const std::uint32_t mode = rounding == Rounding::Nearest ? nearest
                              : rounding == Rounding::Zero  ? zero
                              : rounding == Rounding::Down  ? down
                                                            : up;
-  Value* vector = llvm::Constant::getNullValue(llvm::FixedVectorType::get(f.b.getFloatTy(), 4));
-  vector = f.b.CreateInsertElement(vector, value, std::uint64_t{0});
   Value* halves = f.intrinsic(llvm::Intrinsic::x86_vcvtps2ph_128, {}, {vector, f.b.getInt32(mode)});
   return f.b.CreateExtractElement(halves, std::uint64_t{0});
 }
@@ -123,7 +128,8 @@ Value* narrow(FunctionEmitter& f, Value* value, Type to, Rounding rounding) {
   Value* canonical = f.b.getInt16(0x7fff);
   Value* is_number = f.b.CreateFCmpORD(value, value);
   auto single = [&] { return from_single ? value : to_odd_float(f, value); };
-  if (to == Type::F16 && f.module.host.f16c) {
+  const bool has_instruction = f.module.host.f16c || (f.module.host.neon && rounding == Rounding::Nearest);
+  if (to == Type::F16 && has_instruction) {
     Value* half = narrow_by_instruction(f, single(), rounding);
     return from_single ? half : f.b.CreateSelect(is_number, half, canonical);
   }

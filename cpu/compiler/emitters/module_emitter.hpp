@@ -13,18 +13,13 @@
 #include "cpu/analysis/layout/layout.hpp"
 #include "cpu/compiler/debug/debug_information.hpp"
 #include "cpu/compiler/debug/instruction_lines.hpp"
+#include "cpu/compiler/ir/host_features.hpp"
 #include "cpu/compiler/ir/llvm.hpp"
 #include "cpu/error/result.hpp"
 
 namespace cucore::cpu::compiler {
 
 struct BodySteps;
-
-/// Instructions of the host that generators use directly.
-struct HostFeatures {
-  bool f16c = false;     ///< conversion of halves
-  bool avx512f = false;  ///< a rounding mode in the instruction
-};
 
 /// Every PTX function becomes `i1 name(ptr thread, ptr result..., ptr parameter...)`: results and parameters are
 /// passed in memory that the caller owns, as PTX has it; the returned bit says that the thread has exited.

@@ -1,11 +1,20 @@
 // The build ids of both libraries and the processor's features: see host_identity.hpp.
 #include "cpu/loader/cache/host_identity.hpp"
 
-#include <cpuid.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <glob.h>
+#include <sys/auxv.h>
+
+#include <fstream>
+#include <set>
+#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -81,6 +90,7 @@ std::string build_id_in_file(int file) {
   return {};
 }
 
+#if defined(__x86_64__)
 /// Which registers the system saves: without that the processor's wide vectors cannot be used.
 std::uint64_t enabled_state() {
   std::uint32_t low = 0;
@@ -112,26 +122,51 @@ bool has_level(std::string_view level) {
   return level == "x86-64-v4" && __builtin_cpu_supports("x86-64-v4") != 0;
 }
 
+std::string read_identity() {
+  IdentityWords words;
+  words.add_leaf(0, 0);
+  words.add_leaf(1, 0, false);
+  for (const std::uint32_t part : {0U, 1U, 2U}) words.add_leaf(7, part);
+  words.add_leaf(0xd, 1, false);
+  words.add_leaf(0x14, 0);
+  words.add_leaf(0x19, 0);
+  words.add_leaf(0x24, 0);
+  words.add_leaf(0x80000001, 0, false);
+  words.add_leaf(0x80000008, 0);
+  std::uint32_t leaf[4] = {};
+  if (__get_cpuid(1, &leaf[0], &leaf[1], &leaf[2], &leaf[3]) != 0 && (leaf[2] & bit_OSXSAVE) != 0) {
+    const std::uint64_t state = enabled_state();
+    words.add(&state, sizeof state);
+  }
+  return words.text_;
+}
+#elif defined(__aarch64__)
+/// What the system lets programs use, and which kinds of cores there are: LLVM chooses by both.
+std::string read_identity() {
+  std::string text = "aarch64";
+  for (const unsigned long kind : {AT_HWCAP, AT_HWCAP2}) text += ' ' + std::to_string(getauxval(kind));
+  std::set<std::string> kinds;
+  glob_t cores{};
+  if (glob("/sys/devices/system/cpu/cpu*/regs/identification/midr_el1", 0, nullptr, &cores) == 0) {
+    for (const char* const file : std::span(cores.gl_pathv, cores.gl_pathc)) {
+      std::string kind;
+      std::getline(std::ifstream(file) >> std::ws, kind);
+      kinds.insert(kind);
+    }
+  }
+  globfree(&cores);
+  for (const std::string& kind : kinds) text += ' ' + kind;
+  return text;
+}
+
+bool has_level(std::string_view) { return false; }  // levels are x86-64's
+#endif
+
+}  // namespace
+
 const std::string& identity_of_processor() {
   // Never destroyed: a thread may still compile when the process ends.
-  static const auto& identity = *new std::string([] {
-    IdentityWords words;
-    words.add_leaf(0, 0);
-    words.add_leaf(1, 0, false);
-    for (const std::uint32_t part : {0U, 1U, 2U}) words.add_leaf(7, part);
-    words.add_leaf(0xd, 1, false);
-    words.add_leaf(0x14, 0);
-    words.add_leaf(0x19, 0);
-    words.add_leaf(0x24, 0);
-    words.add_leaf(0x80000001, 0, false);
-    words.add_leaf(0x80000008, 0);
-    std::uint32_t leaf[4] = {};
-    if (__get_cpuid(1, &leaf[0], &leaf[1], &leaf[2], &leaf[3]) != 0 && (leaf[2] & bit_OSXSAVE) != 0) {
-      const std::uint64_t state = enabled_state();
-      words.add(&state, sizeof state);
-    }
-    return words.text_;
-  }());
+  static const auto& identity = *new std::string(read_identity());
   return identity;
 }
 

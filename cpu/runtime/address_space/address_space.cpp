@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "cpu/abi/alignment.hpp"
+#include "cpu/abi/pages.hpp"
 #include "cpu/runtime/address_space/shadow.hpp"
 #include "cpu/runtime/threads/moving_pages.hpp"
 
@@ -17,7 +18,6 @@ namespace cucore::cpu::runtime {
 namespace {
 
 constexpr std::size_t address_granule = 512;
-constexpr std::size_t address_page = 4096;
 constexpr std::size_t chunk_bytes = 2u << 20;
 constexpr std::size_t small_size = 256 * 1024;
 
@@ -82,25 +82,26 @@ AddressSpace& AddressSpace::instance() {
 }
 
 AddressSpace::AddressSpace() {
-  const auto physical = static_cast<std::size_t>(std::max(1L, sysconf(_SC_PHYS_PAGES))) * address_page;
+  const auto physical =
+      static_cast<std::size_t>(std::max(1L, sysconf(_SC_PHYS_PAGES))) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   // Room for fragmentation: four times what the devices report. Less if the system grants less.
   for (std::size_t size = round_up(4 * physical, chunk_bytes) + chunk_bytes; size >= 64 * chunk_bytes; size /= 2) {
     void* const reserved = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) continue;
     begin_ = round_up(reinterpret_cast<std::uintptr_t>(reserved), chunk_bytes);
     end_ = (reinterpret_cast<std::uintptr_t>(reserved) + size) / chunk_bytes * chunk_bytes;
-    pages_.add(begin_ + address_page,
-               end_ - begin_ - address_page);  // the first granule is never allocated: see abi/checks.hpp
+    pages_.add(begin_ + page_bytes,
+               end_ - begin_ - page_bytes);  // the first granule is never allocated: see abi/checks.hpp
     return;
   }
 }
 
 std::size_t AddressSpace::rounded(std::size_t size) {
-  return round_up(std::max<std::size_t>(size, 1), size <= small_size ? address_granule : address_page);
+  return round_up(std::max<std::size_t>(size, 1), size <= small_size ? address_granule : page_bytes);
 }
 
 std::uintptr_t AddressSpace::allocate_pages(std::size_t size) {
-  const std::uintptr_t address = pages_.take(size, size >= chunk_bytes ? chunk_bytes : address_page);
+  const std::uintptr_t address = pages_.take(size, size >= chunk_bytes ? chunk_bytes : page_bytes);
   if (address == 0) return 0;
   if (mprotect(reinterpret_cast<void*>(address), size, PROT_READ | PROT_WRITE) != 0) {
     pages_.add(address, size);
@@ -179,7 +180,7 @@ void AddressSpace::reuse(Released released) {
 std::uintptr_t AddressSpace::reserve(std::size_t size, std::size_t alignment, std::uintptr_t hint) {
   const std::lock_guard lock(mutex_);
   if (hint != 0 && hint % alignment == 0 && pages_.take_at(hint, size)) return hint;
-  return pages_.take(size, std::max(alignment, address_page));
+  return pages_.take(size, std::max(alignment, page_bytes));
 }
 
 void AddressSpace::unreserve(std::uintptr_t address, std::size_t size) {
@@ -195,9 +196,9 @@ bool AddressSpace::map_file(std::uintptr_t address, std::size_t size, int file, 
 }
 
 std::uintptr_t AddressSpace::map_part(int file, std::size_t offset, std::size_t size) {
-  const std::size_t first = offset / address_page * address_page;
-  const std::size_t bytes = round_up(offset + size, address_page) - first;
-  const std::uintptr_t address = reserve(bytes, address_page, 0);
+  const std::size_t first = offset / page_bytes * page_bytes;
+  const std::size_t bytes = round_up(offset + size, page_bytes) - first;
+  const std::uintptr_t address = reserve(bytes, page_bytes, 0);
   if (address == 0) return 0;
   if (map_file(address, bytes, file, first, true)) return address + (offset - first);
   unreserve(address, bytes);
@@ -205,8 +206,8 @@ std::uintptr_t AddressSpace::map_part(int file, std::size_t offset, std::size_t 
 }
 
 void AddressSpace::unmap_part(std::uintptr_t address, std::size_t size) {
-  const std::uintptr_t first = address / address_page * address_page;
-  unreserve(first, round_up(address + size, address_page) - first);
+  const std::uintptr_t first = address / page_bytes * page_bytes;
+  unreserve(first, round_up(address + size, page_bytes) - first);
 }
 
 void AddressSpace::unmap(std::uintptr_t address, std::size_t size) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "cpu/abi/pages.hpp"
 #include "cpu/runtime/address_space/address_space.hpp"
 #include "cpu/runtime/process/check_settings.hpp"
 #include "cpu/runtime/process/hexadecimal.hpp"
@@ -19,7 +20,6 @@ namespace cucore::cpu::runtime::shadow {
 namespace {
 
 constexpr std::size_t shadow_granule = 8;
-constexpr std::size_t shadow_page = 4096;
 constexpr std::size_t many_pages = std::size_t{1} << 20;
 constexpr std::size_t freed_remembered = 4096;
 
@@ -65,8 +65,8 @@ void set(std::uint8_t* from, std::uint8_t value, std::size_t count) {
   }
   // Whole pages become zero by going back to the system.
   const auto begin = reinterpret_cast<std::uintptr_t>(from);
-  const std::uintptr_t first = (begin + shadow_page - 1) / shadow_page * shadow_page;
-  const std::uintptr_t last = (begin + count) / shadow_page * shadow_page;
+  const std::uintptr_t first = (begin + page_bytes - 1) / page_bytes * page_bytes;
+  const std::uintptr_t last = (begin + count) / page_bytes * page_bytes;
   std::memset(from, 0, first - begin);
   madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
   std::memset(reinterpret_cast<void*>(last), 0, begin + count - last);

@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cpu/abi/pages.hpp"
+
 namespace cucore::cpu::runtime::pool_file {
 
 inline constexpr std::uint64_t magic_number = 0x6c6f6f7065726f63;
-inline constexpr std::size_t page_bytes = 4096;
+using cpu::page_bytes;
 inline constexpr std::size_t largest_size = std::size_t{1} << 42;  ///< bytes of memory
 inline constexpr std::size_t numbers = largest_size / page_bytes * sizeof(std::uint64_t);
 

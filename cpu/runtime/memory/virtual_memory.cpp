@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "cpu/abi/pages.hpp"
 #include "cpu/runtime/address_space/address_space.hpp"
 #include "cpu/runtime/memory/memory.hpp"
 #include "cpu/runtime/objects/device.hpp"
@@ -197,7 +198,6 @@ Result<CUmemGenericAllocationHandle> import_physical_memory(int file) {
 }
 
 Result<std::uintptr_t> reserve_addresses(std::size_t size, std::size_t alignment, std::uintptr_t hint) {
-  constexpr std::uintptr_t page_bytes = 4096;
   if (size == 0 || !is_multiple(size) || (alignment & (alignment - 1)) != 0 || hint % page_bytes != 0)
     return ErrorCode::InvalidValue;
   const std::uintptr_t base =

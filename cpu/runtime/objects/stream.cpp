@@ -52,6 +52,8 @@ bool Backoff::spin() {
   ++rounds_;
 #if defined(__x86_64__)
   for (int i = 0; i < 8; ++i) __builtin_ia32_pause();  // which takes some 50 ns on new processors
+#elif defined(__aarch64__)
+  for (int i = 0; i < 8; ++i) asm volatile("isb" ::: "memory");  // some 50 ns too, of which `yield` takes none
 #endif
   return true;
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "cpu/abi/pages.hpp"
 #include "cpu/runtime/address_space/address_space.hpp"
 #include "cpu/runtime/graph/capture.hpp"
 #include "cpu/runtime/grid/checker.hpp"
@@ -29,7 +30,6 @@ namespace cucore::cpu::runtime {
 namespace {
 
 void* map_stack(std::size_t size) {
-  constexpr std::size_t page_bytes = 4096;
   AddressSpace& space = AddressSpace::instance();
   const std::uintptr_t low = space.reserve(size, page_bytes, 0);
   if (low == 0) return nullptr;

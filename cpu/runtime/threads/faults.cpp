@@ -4,11 +4,6 @@
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -17,6 +12,7 @@
 #include <mutex>
 
 #include "cpu/runtime/threads/fiber.hpp"
+#include "cpu/runtime/threads/interrupted.hpp"
 #include "cpu/runtime/threads/moving_pages.hpp"
 #include "cpu/runtime/threads/threads.hpp"
 
@@ -46,13 +42,11 @@ void hand_on(int signal, siginfo_t* info, void* registers) {
 }
 
 /// Makes the interrupted thread go on after the end of its fiber, which has failed.
-void leave_fiber(Fiber* fiber, const Fault& fault, ucontext_t* state) {
+void leave_fiber(Fiber* fiber, const Fault& fault, Interrupted& thread) {
   fiber->note_fault(fault);
   // The abandoned frames are not needed, so the landing starts at the top of the stack: right after an overflow too.
   const auto top = reinterpret_cast<std::uintptr_t>(fiber->stack().low + fiber->stack().size) & ~std::uintptr_t{15};
-  state->uc_mcontext.gregs[REG_RDI] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(fiber));
-  state->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(top - 64 - 8);  // as after a call
-  state->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(&Fiber::finish_with_fault));
+  thread.go_on_in(&Fiber::finish_with_fault, fiber, top - 64);
 }
 
 void on_interrupt(int signal, siginfo_t* info, void* registers) {
@@ -65,11 +59,11 @@ void on_interrupt(int signal, siginfo_t* info, void* registers) {
   Fiber* const fiber = Fiber::current();
   const InterruptibleCode* const code = interruptible;
   if (!fiber || !code || !code->is_wanted->load(std::memory_order_relaxed)) return;
-  auto* const state = static_cast<ucontext_t*>(registers);
+  Interrupted thread(registers);
   Fault fault;
   fault.signal = signal;
-  fault.instruction = static_cast<std::uintptr_t>(state->uc_mcontext.gregs[REG_RIP]);
-  if (fault.instruction >= code->begin && fault.instruction < code->end) leave_fiber(fiber, fault, state);
+  fault.instruction = thread.instruction();
+  if (fault.instruction >= code->begin && fault.instruction < code->end) leave_fiber(fiber, fault, thread);
 }
 
 void on_fault(int signal, siginfo_t* info, void* registers) {
@@ -86,17 +80,10 @@ void on_fault(int signal, siginfo_t* info, void* registers) {
   fault.address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   fault.names_address = info->si_code != SI_KERNEL;  // which comes without one
   fault.is_stack_overflow = signal == SIGSEGV && fiber->stack().is_in_guard(fault.address);
-#if defined(__x86_64__)
-  auto* const state = static_cast<ucontext_t*>(registers);
-  fault.instruction = static_cast<std::uintptr_t>(state->uc_mcontext.gregs[REG_RIP]);
-  constexpr greg_t page_fault = 14, writes_memory = 2;  // x86's exception, and a bit of its error code
-  if (state->uc_mcontext.gregs[REG_TRAPNO] == page_fault)
-    fault.access =
-        (state->uc_mcontext.gregs[REG_ERR] & writes_memory) != 0 ? Fault::Access::Write : Fault::Access::Read;
-#else
-#error "the fault handler knows x86-64 only"
-#endif
-  leave_fiber(fiber, fault, state);
+  Interrupted thread(registers);
+  fault.instruction = thread.instruction();
+  fault.access = thread.access();
+  leave_fiber(fiber, fault, thread);
 }
 
 void install_interrupt_handler() {
@@ -184,13 +171,8 @@ bool can_run_device_code() {
   return takes_faults;
 }
 
-#if defined(__x86_64__)
-DeviceFloatingPoint::DeviceFloatingPoint() : before_(_mm_getcsr()) {
-  constexpr unsigned int default_mxcsr = 0x1f80;  // to nearest, nothing trapped, nothing flushed to zero
-  _mm_setcsr(default_mxcsr);
-}
+DeviceFloatingPoint::DeviceFloatingPoint() : before_(float_control()) { set_float_control(default_float_control); }
 
-DeviceFloatingPoint::~DeviceFloatingPoint() { _mm_setcsr(before_); }
-#endif
+DeviceFloatingPoint::~DeviceFloatingPoint() { set_float_control(before_); }
 
 }  // namespace cucore::cpu::runtime

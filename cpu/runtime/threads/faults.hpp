@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "cpu/abi/float_control.hpp"
+
 namespace cucore::cpu::runtime {
 
 /// Installs the handler for SIGSEGV, SIGBUS, SIGFPE and SIGILL, once.
@@ -74,7 +76,7 @@ class DeviceFloatingPoint {
   DeviceFloatingPoint& operator=(const DeviceFloatingPoint&) = delete;
 
  private:
-  unsigned int before_;
+  FloatControl before_;
 };
 
 }  // namespace cucore::cpu::runtime

@@ -6,6 +6,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <new>
 
+#include "cpu/abi/pages.hpp"
 #include "cpu/runtime/threads/threads.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -36,12 +37,12 @@ namespace context = boost::context::detail;
 
 namespace {
 
-constexpr std::size_t stack_page = 4096;
 /// Stacks kept by one thread for reuse: those of one full block of device threads and some more.
 constexpr std::size_t most_kept = 2048;
 
-/// Distance between the starts of neighbouring stacks within a page: a few cache lines, coprime with their number.
-constexpr std::size_t address_shift = 5 * 64;
+/// Distance between the starts of neighbouring stacks: a few cache lines, coprime with the number of those that are
+/// apart for a cache.
+constexpr std::size_t address_shift = 5 * 64, all_shifts = 4096;
 
 thread_local Fiber* running = nullptr;
 
@@ -73,7 +74,7 @@ struct Fiber::Entry {
 
 bool FiberStack::is_in_guard(std::uintptr_t address) const {
   const auto begin = reinterpret_cast<std::uintptr_t>(low);
-  return low && address >= begin && address < begin + stack_page;
+  return low && address >= begin && address < begin + page_bytes;
 }
 
 StackPool::~StackPool() {
@@ -81,7 +82,7 @@ StackPool::~StackPool() {
 }
 
 FiberStack StackPool::take(std::size_t usable) {
-  const std::size_t size = (usable + stack_page - 1) / stack_page * stack_page + stack_page;
+  const std::size_t size = (usable + page_bytes - 1) / page_bytes * page_bytes + page_bytes;
   while (!free_.empty()) {
     const FiberStack stack = free_.back();
     free_.pop_back();
@@ -91,14 +92,14 @@ FiberStack StackPool::take(std::size_t usable) {
   void* const low = stack_memory.map(size);
   if (!low) throw std::bad_alloc();
   // Hosts with many cores may run out of mappings: then only the guard page is missing, not the stack.
-  (void)mprotect(low, stack_page, PROT_NONE);
+  (void)mprotect(low, page_bytes, PROT_NONE);
   return {static_cast<std::byte*>(low), size};
 }
 
 void StackPool::give_back(FiberStack stack) {
   if (!stack.low) return;
 #if defined(CUCORE_ADDRESS_SANITIZER)
-  __asan_unpoison_memory_region(stack.low + stack_page, stack.size - stack_page);  // frames that never returned
+  __asan_unpoison_memory_region(stack.low + page_bytes, stack.size - page_bytes);  // frames that never returned
 #endif
   if (free_.size() < most_kept)
     free_.push_back(stack);
@@ -128,8 +129,8 @@ void Fiber::start(FiberStack stack, Body body, void* argument) {
   fault_ = {};
   fake_stack_ = nullptr;
   // Frames of equal depth on page-aligned stacks would share a few cache sets: start each stack at another line.
-  const std::size_t shift = reinterpret_cast<std::uintptr_t>(stack.low) / stack_page * address_shift % stack_page;
-  context_ = context::make_fcontext(stack.low + stack.size - shift, stack.size - shift - stack_page, &Entry::run);
+  const std::size_t shift = reinterpret_cast<std::uintptr_t>(stack.low) / page_bytes * address_shift % all_shifts;
+  context_ = context::make_fcontext(stack.low + stack.size - shift, stack.size - shift - page_bytes, &Entry::run);
 #if defined(CUCORE_THREAD_SANITIZER)
   race_context_ = __tsan_create_fiber(0);
 #endif
@@ -140,7 +141,7 @@ void Fiber::resume() {
   running = this;
 #if defined(CUCORE_ADDRESS_SANITIZER)
   void* fake_stack = nullptr;
-  __sanitizer_start_switch_fiber(&fake_stack, stack_.low + stack_page, stack_.size - stack_page);
+  __sanitizer_start_switch_fiber(&fake_stack, stack_.low + page_bytes, stack_.size - page_bytes);
 #endif
 #if defined(CUCORE_THREAD_SANITIZER)
   resumer_race_context_ = __tsan_get_current_fiber();

@@ -51,8 +51,8 @@ void check(const std::string& instruction, const Error& error) {
     ASSERT_LE(error(in[n], reference[n]), 1) << instruction << " of " << in[n] << " is " << reference[n];
   for (const auto& [form, march] : {std::pair<FormOfCode, const char*>{FormOfCode::Vector, ""},
                                     {FormOfCode::Masked, ""},
-                                    {FormOfCode::Scalar, "x86-64-v3"},
-                                    {FormOfCode::Vector, "x86-64-v3"}}) {
+                                    {FormOfCode::Scalar, plain_processor},
+                                    {FormOfCode::Vector, plain_processor}}) {
     const std::vector<float> mine = run(instruction, form, march, in);
     for (std::size_t n = 0; n < in.size(); ++n) {
       if (std::isnan(reference[n]) && std::isnan(mine[n])) continue;

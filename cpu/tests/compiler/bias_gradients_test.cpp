@@ -14,7 +14,7 @@ namespace cucore::cpu {
 namespace {
 
 constexpr std::array forms{FormOfCode::Scalar, FormOfCode::Vector, FormOfCode::Masked};
-constexpr std::array processors{"", "x86-64-v3"};  // this one, and one without mask registers
+constexpr std::array processors{"", plain_processor};  // this one, and one without mask registers
 
 constexpr int rows = 20, columns = 128;
 

@@ -81,7 +81,7 @@ TEST_F(CompileBudget, a_vector_form_that_takes_too_long_gives_way_to_the_scalar_
   const loader::KernelCache cache(folder.string());
   for (const bool comes_from_cache : {false, true}) {
     TestModule module(kernel_of_scattered_loads(too_many_loads), FormOfCode::Vector);
-    module.march = "x86-64-v3";  // loads lanes one by one
+    module.march = plain_processor;  // loads lanes one by one
     loader::KernelCache kept = cache;
     module.cache = &kept;
     EXPECT_EQ(run_on_table(module), results_of_scattered_loads(too_many_loads));
@@ -93,7 +93,7 @@ TEST_F(CompileBudget, a_vector_form_that_takes_too_long_gives_way_to_the_scalar_
 
 TEST_F(CompileBudget, a_shorter_kernel_of_the_same_kind_has_its_vector_form) {
   TestModule module(kernel_of_scattered_loads(25), FormOfCode::Vector);
-  module.march = "x86-64-v3";
+  module.march = plain_processor;
   EXPECT_EQ(run_on_table(module), results_of_scattered_loads(25));
   EXPECT_EQ(module.refusal, "");
 }

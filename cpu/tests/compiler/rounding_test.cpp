@@ -1,7 +1,6 @@
 // Arithmetic in every rounding, flushed and not, in each form and compiled for processors with rounding in their
 // instructions and without, against the C library in the processor's mode.
 #include <gtest/gtest.h>
-#include <xmmintrin.h>
 
 #include <algorithm>
 #include <bit>
@@ -41,38 +40,47 @@ Float flushed(Float value) {
   return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(Float{0}, value) : value;
 }
 
-/// As the C library has it, which obeys the processor's mode; flushing decides after rounding, as that of GPUs does.
+/// As the C library has it, which obeys the processor's mode.
+template <typename Float>
+Float result_of(Operation operation, const volatile Float& a, const volatile Float& b, const volatile Float& c) {
+  switch (operation) {
+    case Operation::Add:
+      return a + b;
+    case Operation::Sub:
+      return a - b;
+    case Operation::Mul:
+      return a * b;
+    case Operation::Div:
+      return a / b;
+    case Operation::Rcp:
+      return Float{1} / a;
+    case Operation::Sqrt:
+      return std::sqrt(Float{a});
+    default:
+      return std::fma(Float{a}, Float{b}, Float{c});
+  }
+}
+
+/// Whether the result would be less than the least normal number if rounding knew no least exponent: GPUs, which flush
+/// what they have rounded, flush that. Processors do not agree on it.
+bool is_small(Operation operation, float a, float b, float c) {
+  const volatile double wide[] = {a, b, c};
+  const volatile double result = result_of<double>(operation, wide[0], wide[1], wide[2]);
+  const volatile double moved = result * 0x1p100;
+  const volatile float rounded = static_cast<float>(moved);
+  return std::fabs(rounded) < 0x1p-26F;
+}
+
+/// Flushing decides after rounding.
 template <typename Float>
 Float expected_of(Operation operation, int mode, bool flushes, const Float* own) {
   volatile Float a = flushes ? flushed(own[0]) : own[0];
   volatile Float b = flushes ? flushed(own[1]) : own[1];
   volatile Float c = flushes ? flushed(own[2]) : own[2];
-  volatile Float result = 0;  // written, and the operands read, in that mode
   std::fesetround(mode);
-  if (flushes) _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
-  switch (operation) {
-    case Operation::Add:
-      result = a + b;
-      break;
-    case Operation::Sub:
-      result = a - b;
-      break;
-    case Operation::Mul:
-      result = a * b;
-      break;
-    case Operation::Div:
-      result = a / b;
-      break;
-    case Operation::Rcp:
-      result = Float{1} / a;
-      break;
-    case Operation::Sqrt:
-      result = std::sqrt(Float{a});
-      break;
-    case Operation::Fma:
-      result = std::fma(Float{a}, Float{b}, Float{c});
-  }
-  _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_OFF);
+  volatile Float result = result_of<Float>(operation, a, b, c);  // written, and the operands read, in that mode
+  if constexpr (sizeof(Float) == sizeof(float))
+    if (flushes && is_small(operation, a, b, c)) result = std::copysign(Float{0}, Float{result});
   std::fesetround(FE_TONEAREST);
   return result;
 }
@@ -191,11 +199,11 @@ std::string literal(float number) {
 
 TEST(Rounding, of_floats_is_as_the_instruction_says) { check<float>(""); }
 TEST(Rounding, of_floats_is_as_the_instruction_says_where_the_processor_has_none_in_instructions) {
-  check<float>("x86-64-v3");
+  check<float>(plain_processor);
 }
 TEST(Rounding, of_doubles_is_as_the_instruction_says) { check<double>(""); }
 TEST(Rounding, of_doubles_is_as_the_instruction_says_where_the_processor_has_none_in_instructions) {
-  check<double>("x86-64-v3");
+  check<double>(plain_processor);
 }
 
 TEST(Rounding, of_doubles_to_floats_is_as_the_instruction_says) {
@@ -218,7 +226,7 @@ TEST(Rounding, of_doubles_to_floats_is_as_the_instruction_says) {
     const std::string body =
         ".reg .f32 %single;\ncvt." + std::string(suffix) + ".f32.f64 %single, %f0;\ncvt.f64.f32 %f3, %single;";
     check_in_all_forms(body, "", operands, expected);
-    check_in_all_forms(body, "x86-64-v3", operands, expected);
+    check_in_all_forms(body, plain_processor, operands, expected);
   }
 }
 
@@ -247,7 +255,7 @@ TEST(Rounding, to_halves_is_to_the_nearest_even) {
                                            : ".reg .b16 %h;\n.reg .b32 %w;\n.reg .f32 %s;\ncvt.rn.bf16.f64 %h, %f0;\n"
                                              "mov.b32 %w, {0, %h};\nmov.b32 %s, %w;\ncvt.f64.f32 %f3, %s;";
     check_in_all_forms(body, "", operands, expected);
-    check_in_all_forms(body, "x86-64-v3", operands, expected);
+    check_in_all_forms(body, plain_processor, operands, expected);
   }
 }
 

@@ -35,6 +35,14 @@ struct Observations {
 };
 Observations& observations();
 
+/// A processor for CompileOptions::march of which every one that tests run on is a newer kind, and whose vectors have
+/// no mask registers.
+#if defined(__aarch64__)
+inline constexpr const char* plain_processor = "armv8-a";
+#else
+inline constexpr const char* plain_processor = "x86-64-v3";
+#endif
+
 /// The form that tests run kernels in if they name none: CUCORE_CPU_FORM, else the scalar one.
 FormOfCode form_under_test();
 

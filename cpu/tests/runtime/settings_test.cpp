@@ -26,8 +26,8 @@ class Changed {
 };
 
 TEST(settings, a_variable_that_is_read_each_time_may_change) {
-  const Changed first(Setting::march, "x86-64-v3");
-  EXPECT_TRUE(is_set_to(Setting::march, "x86-64-v3"));
+  const Changed first(Setting::march, "a-processor");
+  EXPECT_TRUE(is_set_to(Setting::march, "a-processor"));
   const Changed second(Setting::march, "native");
   EXPECT_EQ(setting(Setting::march), "native");
 }

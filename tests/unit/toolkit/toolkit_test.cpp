@@ -111,9 +111,10 @@ void touch(const std::filesystem::path& file, const char* text = "") {
 
 class toolkit_folders : public testing::Test {
  protected:
-  std::filesystem::path at(const char* path) const { return folder_.path() / path; }
+  std::filesystem::path at(const std::string& path) const { return folder_.path() / path; }
   // The folders found for NVRTC in `library_folder`, relative to the temporary folder.
-  std::vector<std::string> headers(const char* library_folder, const std::vector<toolkit::Place>& places = {}) const {
+  std::vector<std::string> headers(const std::string& library_folder,
+                                   const std::vector<toolkit::Place>& places = {}) const {
     std::vector<std::string> found;
     for (const auto& folder : toolkit::find_headers(at(library_folder), places, 13, 0)) {
       const std::string relative = folder.lexically_relative(folder_.path()).string();
@@ -126,15 +127,21 @@ class toolkit_folders : public testing::Test {
 };
 
 TEST_F(toolkit_folders, headers_are_found_in_every_layout) {
+#if defined(__aarch64__)
+  const std::vector<std::string> targets{"sbsa-linux", "aarch64-linux"};
+#else
+  const std::vector<std::string> targets{"x86_64-linux"};
+#endif
   touch(at("toolkit/include/cuda_fp16.h"));
   touch(at("toolkit/include/cccl/cuda/std/array"));
   touch(at("wheels/cuda_runtime/include/cuda_fp16.h"));
   touch(at("wheels/cuda_cccl/include/cuda/std/array"));
-  touch(at("conda/targets/x86_64-linux/include/cuda_fp16.h"));
+  for (const std::string& target : targets) touch(at(target + "/targets/" + target + "/include/cuda_fp16.h"));
   EXPECT_THAT(headers("toolkit/lib64"), testing::ElementsAre("toolkit/include", "toolkit/include/cccl"));
   EXPECT_THAT(headers("wheels/cuda_nvrtc/lib"),
               testing::ElementsAre("wheels/cuda_runtime/include", "wheels/cuda_cccl/include"));
-  EXPECT_THAT(headers("conda/lib"), testing::ElementsAre("conda/targets/x86_64-linux/include"));
+  for (const std::string& target : targets)
+    EXPECT_THAT(headers(target + "/lib"), testing::ElementsAre(target + "/targets/" + target + "/include"));
 }
 
 TEST_F(toolkit_folders, headers_of_the_same_major_version_are_taken_from_elsewhere) {

@@ -3,6 +3,7 @@
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <algorithm>
@@ -100,6 +101,7 @@ Value* Calls::vector_of_chunk(llvm::CallInst& call, unsigned chunk) {
     return directed_vector(call, directed->on_vectors, directed->mode, chunk);
   if (id == llvm::Intrinsic::fptosi_sat || id == llvm::Intrinsic::fptoui_sat) return saturating_conversion(call, chunk);
   if (id == llvm::Intrinsic::x86_vcvtps2ph_128) return narrowed_to_halves(call, chunk);
+  if (id == llvm::Intrinsic::aarch64_neon_vcvtfp2hf) return narrowed_by_fours(call, chunk);
   if (!llvm::isTriviallyVectorizable(id) || call.getType()->isStructTy()) return nullptr;
   llvm::SmallVector<Value*, 4> arguments;
   llvm::SmallVector<llvm::Type*, 2> types;
@@ -132,6 +134,23 @@ Value* Calls::narrowed_to_halves(llvm::CallInst& call, unsigned chunk) {
   llvm::SmallVector<int, 128> spread;
   for (unsigned n = 0; n < 8 * lanes; ++n) spread.push_back(n % 8 == 0 ? static_cast<int>(n / 8) : -1);
   return b.CreateShuffleVector(halves, spread);
+}
+
+/// The same on Arm, whose instruction takes four.
+Value* Calls::narrowed_by_fours(llvm::CallInst& call, unsigned chunk) {
+  constexpr unsigned at_once = 4;
+  const unsigned lanes = c_.width.lanes;
+  Value* floats = values_.vector(call.getArgOperand(0), chunk);
+  Value* spread = llvm::PoisonValue::get(llvm::FixedVectorType::get(b.getInt16Ty(), at_once * lanes));
+  for (unsigned start = 0; start < lanes; start += at_once) {
+    llvm::SmallVector<int, at_once> firsts;
+    for (unsigned n = 0; n < at_once; ++n) firsts.push_back(static_cast<int>(at_once * (start + n)));
+    Value* halves =
+        b.CreateIntrinsic(llvm::Intrinsic::aarch64_neon_vcvtfp2hf, {}, {b.CreateShuffleVector(floats, firsts)});
+    for (unsigned n = 0; n < at_once; ++n)
+      spread = b.CreateInsertElement(spread, b.CreateExtractElement(halves, n), at_once * (start + n));
+  }
+  return spread;
 }
 
 /// Emits an operation with its rounding mode, sixteen floats or eight doubles at a time.

@@ -35,6 +35,7 @@ class Calls {
   /// Null if what is called has no vector form.
   llvm::Value* vector_of_chunk(llvm::CallInst& call, unsigned chunk);
   llvm::Value* narrowed_to_halves(llvm::CallInst& call, unsigned chunk);
+  llvm::Value* narrowed_by_fours(llvm::CallInst& call, unsigned chunk);
   llvm::Value* directed_vector(llvm::CallInst& call, llvm::Intrinsic::ID on_vectors, std::uint32_t mode,
                                unsigned chunk);
   llvm::Value* saturating_conversion(llvm::CallInst& call, unsigned chunk);

@@ -3,6 +3,8 @@
 
 #include <llvm/IR/Instructions.h>
 
+#include <string>
+
 #include "cpu/compiler/vector/analysis/versions.hpp"
 
 namespace cucore::cpu::compiler {
@@ -15,7 +17,7 @@ llvm::Function* new_group(llvm::Function& scalar, llvm::IRBuilder<>& b, HostFeat
   group->addFnAttr(llvm::Attribute::NoUnwind);
   group->addFnAttr(llvm::Attribute::NullPointerIsValid);  // as the scalar form says of itself
   group->setSubprogram(scalar.getSubprogram());           // its code is what becomes of the scalar form's
-  group->addFnAttr("prefer-vector-width", host.avx512f ? "512" : "256");
+  group->addFnAttr("prefer-vector-width", std::to_string(host.vector_bits));
   return group;
 }
 

@@ -56,7 +56,7 @@ unsigned useful_with_convergent_operations(unsigned size, unsigned lanes) {
 }
 
 unsigned most_with_registers(unsigned registers, HostFeatures host, unsigned lanes) {
-  const unsigned chunks = std::bit_floor((host.avx512f ? 32 : 16) / registers);
+  const unsigned chunks = std::bit_floor(host.native_vectors() / registers);
   return std::max(warp_lanes, chunks * lanes);
 }
 
@@ -93,7 +93,7 @@ VectorWidth choose_width(llvm::Function& scalar, const ControlFlow& flow, const 
                          unsigned least, unsigned most) {
   VectorWidth width;
   std::copy_n(block, 3, width.block);
-  width.lanes = lanes_for(block, host.avx512f ? 16 : 8);
+  width.lanes = lanes_for(block, host.native_lanes());
   const unsigned operations = size_without_checks(scalar);
   // Every block costs a choice of what runs next, and all of it for each chunk.
   const unsigned size = operations + cost_model::size_of_a_block * static_cast<unsigned>(flow.order.size());

@@ -33,7 +33,7 @@ std::string index(const std::string& value, const std::string& step) {
 unsigned fetches(const std::string& body, std::uint32_t x, std::uint32_t y, const std::string& where = "") {
   TestModule module(kernel(body), FormOfCode::Vector);
   const std::string ir = value_of(
-      loader::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {x, y, 1}, .march = "x86-64-v3"}));
+      loader::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {x, y, 1}, .march = plain_processor}));
   const std::string call = "call void @llvm.prefetch";
   unsigned count = 0;
   for (std::size_t at = ir.find(call); at != std::string::npos; at = ir.find(call, at + 1))
@@ -123,7 +123,7 @@ TEST(VectorGroups, return_from_diverged_lanes_with_floats_of_their_row) {
       "sub.u32 %r3, %r3, 1;\n@!%p0 bra L1;\nadd.rn.f32 %f1, %f1, %f0;\nadd.u32 %r4, %r4, 1;\n"
       "setp.lt.u32 %p1, %r4, 4;\n@%p1 bra L0;\n"
       "mul.wide.u32 %a1, %r2, 4;\nadd.u64 %a1, %a1, %a0;\nst.global.f32 [%a1], %f1;\nret;\n}\n";
-  for (const std::string march : {"", "x86-64-v3"}) {
+  for (const std::string march : {"", plain_processor}) {
     TestModule scalar(text, FormOfCode::Scalar), vector(text, FormOfCode::Vector);
     scalar.march = vector.march = march;
     Words expected(256, 0), found(256, 0);
@@ -184,7 +184,7 @@ TEST(VectorGroups, are_a_whole_block_of_narrow_vectors_where_wide_ones_would_hav
       "ld.shared.u32 %r1, [%mine + 64];\nld.shared.u32 %r3, [%mine];\n";
   for (unsigned k = 0; k < 35; ++k) body += "mad.lo.u32 %r1, %r1, %r3, " + std::to_string(k) + ";\n";
   TestModule module(kernel(body), FormOfCode::Vector);
-  module.march = "x86-64-v3";
+  module.march = plain_processor;
   EXPECT_EQ(module.compile("k", {512, 1, 1})->info.waiting_bytes, 0U) << "one group";
   EXPECT_EQ(run_form(kernel(body), FormOfCode::Vector, 512), run_form(kernel(body), FormOfCode::Scalar, 512));
 }
@@ -194,7 +194,7 @@ TEST(VectorGroups, make_lanes_of_masks_without_taking_their_bits_apart) {
       "ld.global.u32 %r1, [%a1];\nsetp.lt.u32 %p0, %r1, 7;\n@%p0 bra L1;\nld.global.u32 %r3, [%a1 + 4];\n"
       "setp.gt.u32 %p1, %r3, 9;\n@%p1 bra L1;\nadd.u32 %r1, %r1, %r3;\nst.global.u32 [%a1 + 8], %r3;\nL1:\n";
   TestModule module(kernel(taken_apart), FormOfCode::Vector);
-  const CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = "x86-64-v3"};
+  const CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = plain_processor};
   const std::string code = value_of(loader::dump_assembly(module.module(), 0, options));
   EXPECT_NE(code.find("vpmaskmov"), std::string::npos) << code;
   EXPECT_EQ(code.find("vpinsr"), std::string::npos) << code;
@@ -231,7 +231,7 @@ TEST(VectorGroups, keep_what_is_the_same_in_an_iteration_of_a_loop_that_lanes_le
                "setp.lt.u32 %p0, %r2, 4;\n@%p0 bra L0;\nadd.u32 %r3, %r2, 50;\n"
                "L2: mad.lo.u32 %r1, %r4, 100, %r1;\nmad.lo.u32 %r1, %r3, 10000, %r1;\nadd.u32 %r1, %r1, %r2;\n",
        }) {
-    for (const std::string march : {"", "x86-64-v3"}) {
+    for (const std::string march : {"", plain_processor}) {
       TestModule module(kernel(iterations + body), FormOfCode::Vector);
       module.march = march;
       Words out(100, 0);
@@ -258,14 +258,14 @@ TEST(VectorGroups, load_rows_where_lanes_leave_a_loop_one_by_one) {
   }
   TestModule module(kernel(body("mov.u32 %r3, %r0;\n")), FormOfCode::Vector);
   const std::string ir = value_of(
-      loader::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {64, 1, 1}, .march = "x86-64-v3"}));
+      loader::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {64, 1, 1}, .march = plain_processor}));
   EXPECT_NE(ir.find("in.a.row"), std::string::npos) << ir;
 }
 
 TEST(VectorGroups, divide_integers_as_doubles) {
   const std::string text = kernel("ld.global.u32 %r2, [%a1];\ndiv.u32 %r1, %r0, %r2;\nrem.s32 %r3, %r2, %r0;\n");
   TestModule module(text, FormOfCode::Vector);
-  const CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = "x86-64-v3"};
+  const CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = plain_processor};
   const std::string code = value_of(loader::dump_assembly(module.module(), 0, options));
   EXPECT_NE(code.find("vdivpd"), std::string::npos) << code;
   EXPECT_EQ(code.find("\tdivl"), std::string::npos) << code;

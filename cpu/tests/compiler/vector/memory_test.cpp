@@ -75,7 +75,7 @@ TEST(VectorForm, loads_by_row_and_column_as_the_scalar_form_does) {
 }
 
 TEST(VectorForm, accesses_no_more_than_the_first_lanes_where_only_they_do) {
-  for (const char* const march : {"x86-64-v3", ""}) {
+  for (const char* const march : {plain_processor, ""}) {
     for (const unsigned first : {1U, 2U, 3U, 4U, 6U, 8U, 15U, 16U}) {
       const std::string number = std::to_string(first);
       const std::string text = kernel(

@@ -268,7 +268,7 @@ TEST(VectorForm, runs_long_kernels_with_barriers_in_groups_of_less_than_a_warp) 
   }
   TestModule scalar(kernel(body), FormOfCode::Scalar);
   TestModule vector(kernel(body), FormOfCode::Vector);
-  vector.march = "x86-64-v3";
+  vector.march = plain_processor;
   Words expected(32, 5);
   Words computed(32, 5);
   scalar.launch("k", {1, 1, 1}, {32, 1, 1}, expected.data());
@@ -291,7 +291,7 @@ TEST(VectorForm, runs_smaller_groups_where_more_lives_through_a_loop_than_regist
     body += "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p0, %r2, 9;\n@%p0 bra L1;\n";
     for (unsigned n = 0; n < sums; ++n) body += "xor.b32 %r1, %r1, %s" + std::to_string(n) + ";\n";
     TestModule module(kernel(body), FormOfCode::Vector);
-    module.march = "x86-64-v3";
+    module.march = plain_processor;
     const std::uint32_t bytes = module.compile("k", {128, 1, 1})->info.waiting_bytes;
     EXPECT_EQ(module.refusal, "");
     EXPECT_EQ(run_form(kernel(body), FormOfCode::Vector, 128), run_form(kernel(body), FormOfCode::Scalar, 128));

@@ -75,7 +75,7 @@ void expect_same(const std::string& body, const std::string& reference) {
     const std::vector<std::uint32_t> expected = run(reference, FormOfCode::Scalar, "", threads);
     EXPECT_EQ(run(body, FormOfCode::Vector, "", threads), expected) << body << " of " << threads;
     EXPECT_EQ(run(body, FormOfCode::Masked, "", threads), expected) << body << " of " << threads;
-    EXPECT_EQ(run(body, FormOfCode::Vector, "x86-64-v3", threads), expected) << body << " of " << threads;
+    EXPECT_EQ(run(body, FormOfCode::Vector, plain_processor, threads), expected) << body << " of " << threads;
   }
 }
 
