@@ -162,8 +162,6 @@ std::string read_identity() {
 bool has_level(std::string_view) { return false; }  // levels are x86-64's
 #endif
 
-}  // namespace
-
 const std::string& identity_of_processor() {
   // Never destroyed: a thread may still compile when the process ends.
   static const auto& identity = *new std::string(read_identity());
