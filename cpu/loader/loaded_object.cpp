@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -307,6 +308,7 @@ class LoadedObject::Loader {
     const bool done =
         mprotect(at(begin_[CodeKind]), begin_[ConstantsKind] - begin_[CodeKind], PROT_READ | PROT_EXEC) == 0 &&
         mprotect(at(begin_[ConstantsKind]), begin_[DataKind] - begin_[ConstantsKind], PROT_READ) == 0;
+    if (!done && errno == ENOMEM) return not_loadable("this process may have no more mappings (vm.max_map_count)");
     if (!done) return not_loadable("this process may not run code that it has made");
     return {};
   }
