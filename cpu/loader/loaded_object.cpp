@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -282,8 +283,10 @@ class LoadedObject::Loader {
 
   Result<void> protect() {
     if (!protect_kind(CodeKind, ConstantsKind, PROT_READ | PROT_EXEC) ||
-        !protect_kind(ConstantsKind, DataKind, PROT_READ))
-      return not_loadable("this process may not run code that it has made");
+        !protect_kind(ConstantsKind, DataKind, PROT_READ)) {
+      return not_loadable(errno == ENOMEM ? "this process may have no more mappings (vm.max_map_count)"
+                                          : "this process may not run code that it has made");
+    }
     __builtin___clear_cache(at(begin_[CodeKind]), at(begin_[ConstantsKind]));  // of what was there before
     return {};
   }

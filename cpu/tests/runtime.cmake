@@ -5,13 +5,15 @@ add_executable(runtime_tests
   ${PROJECT_SOURCE_DIR}/cpu/runtime/checker/quiet_places.cpp
   ${PROJECT_SOURCE_DIR}/cpu/runtime/process/host_memory.cpp
   ${PROJECT_SOURCE_DIR}/cpu/runtime/process/settings.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/runtime/threads/fiber.cpp
   ${PROJECT_SOURCE_DIR}/cpu/runtime/threads/placement.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/host_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/numbers_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/placement_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/settings_test.cpp)
+  ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/settings_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/stacks_test.cpp)
 cucore_test(runtime_tests)
-target_link_libraries(runtime_tests PRIVATE cpu_ptx GTest::gtest_main)
+target_link_libraries(runtime_tests PRIVATE cpu_ptx ${BOOST_CONTEXT_STATIC} GTest::gtest_main)
 add_test(NAME runtime_tests COMMAND runtime_tests)
 
 # Blocks that wait for each other: by default, on one core, in each form, in the orders of a seed, and checked, since they

@@ -201,7 +201,8 @@ class Dependence {
     }
     return std::any_of(loop.begin(), loop.end(), [&](BlockId block) {
       const auto& next = flow_.blocks[block].successors;
-      return branches_on(block, taken) && !std::all_of(next.begin(), next.end(), [&](BlockId n) { return inside[n]; });
+      return branches_on(block, taken) &&
+             (may_return(block) || !std::all_of(next.begin(), next.end(), [&](BlockId n) { return inside[n]; }));
     });
   }
 
@@ -238,36 +239,82 @@ class Dependence {
     return changed;
   }
 
-  /// A branch decides what is written on its two sides: `if (flag) done = 1;`. True if something was new.
+  /// A branch decides what is written until its ways meet again: `if (flag) done = 1;`. True if something was new.
   bool take_sides(const Loop& loop, const std::vector<bool>& inside, bool through_variables, Taken& taken) const {
     bool changed = false;
     for (const BlockId block : loop) {
       if (!branches_on(block, taken)) continue;
-      std::vector<std::size_t> reached(flow_.blocks.size(), 0);  // by block, from how many of the successors
-      const auto& next = flow_.blocks[block].successors;
-      for (const BlockId first : next) {
-        std::vector<bool> seen(flow_.blocks.size(), false);
-        Loop way{first};
-        while (!way.empty()) {
-          const BlockId at = way.back();
-          way.pop_back();
-          if (!inside[at] || seen[at] || at == loop.front()) continue;
-          seen[at] = true;
-          ++reached[at];
-          way.insert(way.end(), flow_.blocks[at].successors.begin(), flow_.blocks[at].successors.end());
-        }
-      }
-      for (const BlockId side : loop) {
-        if (reached[side] == 0 || reached[side] == next.size()) continue;
-        for_each({side}, [&](const Instruction& instruction) {
-          if (bool* const variables = variables_of(instruction, through_variables, taken);
-              variables != nullptr && instruction.opcode == Opcode::St && !*variables)
-            *variables = changed = true;
-          if (writes_first_operand(instruction)) changed |= taken.take(instruction.operands[0]);
-        });
-      }
+      for_each(until_ways_meet(block, loop.front(), inside), [&](const Instruction& instruction) {
+        if (bool* const variables = variables_of(instruction, through_variables, taken);
+            variables != nullptr && instruction.opcode == Opcode::St && !*variables)
+          *variables = changed = true;
+        if (writes_first_operand(instruction)) changed |= taken.take(instruction.operands[0]);
+      });
     }
     return changed;
+  }
+
+  /// Where one goes from a block of the loop in the same round of it. `round_ends`, one past all blocks, stands for the
+  /// next round and for all that is outside.
+  std::vector<BlockId> ways_from(BlockId block, BlockId head, const std::vector<bool>& inside) const {
+    const auto round_ends = static_cast<BlockId>(flow_.blocks.size());
+    std::vector<BlockId> ways = flow_.blocks[block].successors;
+    for (BlockId& next : ways) {
+      if (!inside[next] || next == head) next = round_ends;
+    }
+    if (may_return(block)) ways.push_back(round_ends);
+    return ways;
+  }
+
+  /// The blocks that may be passed from a branch to the first block that all its ways pass in this round of the loop:
+  /// those that depend on how it is decided. A way back in a loop within this one is no way around a block.
+  Loop until_ways_meet(BlockId branch, BlockId head, const std::vector<bool>& inside) const {
+    // One way to the end of the round; then, from its beginning, how far along it the others lead.
+    const auto round_ends = static_cast<BlockId>(flow_.blocks.size());
+    std::vector<std::optional<BlockId>> came_from(round_ends + 1);
+    Loop queue{branch};
+    came_from[branch] = branch;
+    for (std::size_t next = 0; next < queue.size() && !came_from[round_ends]; ++next) {
+      for (const BlockId way : ways_from(queue[next], head, inside)) {
+        if (came_from[way]) continue;
+        came_from[way] = queue[next];
+        queue.push_back(way);
+      }
+    }
+    if (!came_from[round_ends]) return queue;  // a loop that nothing leaves
+    Loop path{round_ends};
+    while (path.back() != branch) path.push_back(*came_from[path.back()]);
+    std::reverse(path.begin(), path.end());
+    std::vector<std::size_t> place(round_ends + 1, 0);  // on the path; 0 for all others, which the branch is not either
+    for (std::size_t at = 1; at < path.size(); ++at) place[path[at]] = at;
+
+    std::vector<bool> seen(round_ends + 1, false);
+    Loop passed;
+    std::size_t farthest = 0;
+    for (std::size_t at = 0;; ++at) {
+      if (at != 0) passed.push_back(path[at]);
+      Loop way{path[at]};
+      while (!way.empty()) {
+        const BlockId from = way.back();
+        way.pop_back();
+        for (const BlockId next : ways_from(from, head, inside)) {
+          farthest = std::max(farthest, place[next]);
+          if (place[next] != 0 || seen[next]) continue;
+          seen[next] = true;
+          passed.push_back(next);
+          way.push_back(next);
+        }
+      }
+      if (farthest == at + 1) return passed;
+    }
+  }
+
+  /// It ends in a return, guarded or not.
+  bool may_return(BlockId block) const {
+    const PtxBlock& range = flow_.blocks[block];
+    if (range.end == range.first) return true;
+    const Opcode last = function_.body[range.end - 1].opcode;
+    return last == Opcode::Ret || last == Opcode::Exit || last == Opcode::Trap;
   }
 
   /// The guard or the index of the branch at its end.

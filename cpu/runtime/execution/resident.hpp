@@ -14,6 +14,9 @@ inline constexpr std::uint32_t polls_before_yield =
     8;                                            ///< of a block that does nothing else: a chain of them may be work
 inline constexpr std::uint32_t turn_laps = 1024;  ///< of a plain loop, or of one thread on a fiber
 
+/// As many as 32 large multiprocessors hold, of whatever device: see run_blocks.cpp.
+inline constexpr std::uint32_t most_stuck_threads = 65536;
+
 class Resident {
  public:
   /// Called by the code of its block, to which it returns at `caller`: see cucpu_lap.

@@ -13,6 +13,8 @@
 //   without such loops run one block to its end before the next, in caches that are warm.
 // - Each time that no turn has ended a resident, one is started, until there are as many as the occupancy functions
 //   promise of the whole grid: at first up to the participant's share, later those too that no other has taken.
+// - Where no turn has ended a resident for long_patience rounds, more are started, up to most_stuck_threads device
+//   threads: programs wait for as many blocks as the GPU that they were written on holds.
 //
 // So between two turns of a resident there is one turn of each other one at most, each of them bounded by what its
 // threads do from one poll to the next; and every block that can be resident becomes so.
@@ -61,7 +63,7 @@ class Room {
       return true;
     }
     if (turns_in_vain_ == 0 || (residents >= grid_.usual_residents && turns_in_vain_ < patience)) return false;
-    if (++grid_.resident <= grid_.most_resident || grid_.is_cooperative) return true;
+    if (++grid_.resident <= most_resident() || grid_.is_cooperative) return true;
     leave();
     return false;
   }
@@ -70,6 +72,12 @@ class Room {
  private:
   /// Turns in which other participants may come for their shares.
   static constexpr int patience = 16;
+  static constexpr int long_patience = 64;
+
+  std::uint64_t most_resident() const {
+    if (turns_in_vain_ < long_patience) return grid_.most_resident;
+    return std::max(grid_.most_resident, most_stuck_threads / (grid_.threads_per_block * grid_.state.cluster_size));
+  }
 
   Grid& grid_;
   int turns_in_vain_ = 0;

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <boost/context/detail/fcontext.hpp>
 #include <new>
 
@@ -39,6 +40,10 @@ namespace {
 
 /// Stacks kept by one thread for reuse: those of one full block of device threads and some more.
 constexpr std::size_t most_kept = 2048;
+/// Stacks with a guard page, in the whole process. Such a stack takes two of the mappings that a process may have
+/// (65,530, as Linux is set up), others next to each other take one. The rest is for code and memory.
+constexpr std::size_t most_guarded = 24576;
+std::atomic<std::size_t> mapped_stacks{0};
 
 /// Distance between the starts of neighbouring stacks: a few cache lines, coprime with the number of those that are
 /// apart for a cache.
@@ -54,6 +59,11 @@ void* map_anonymous(std::size_t size) {
 void unmap_anonymous(void* low, std::size_t size) { munmap(low, size); }
 
 constinit StackMemory stack_memory{map_anonymous, unmap_anonymous};
+
+void unmap_stack(const FiberStack& stack) {
+  stack_memory.unmap(stack.low, stack.size);
+  --mapped_stacks;
+}
 
 }  // namespace
 
@@ -78,7 +88,7 @@ bool FiberStack::is_in_guard(std::uintptr_t address) const {
 }
 
 StackPool::~StackPool() {
-  for (const FiberStack& stack : free_) stack_memory.unmap(stack.low, stack.size);
+  for (const FiberStack& stack : free_) unmap_stack(stack);
 }
 
 FiberStack StackPool::take(std::size_t usable) {
@@ -87,12 +97,11 @@ FiberStack StackPool::take(std::size_t usable) {
     const FiberStack stack = free_.back();
     free_.pop_back();
     if (stack.size >= size) return stack;
-    stack_memory.unmap(stack.low, stack.size);  // kernels with a smaller need came first
+    unmap_stack(stack);  // kernels with a smaller need came first
   }
   void* const low = stack_memory.map(size);
   if (!low) throw std::bad_alloc();
-  // Hosts with many cores may run out of mappings: then only the guard page is missing, not the stack.
-  (void)mprotect(low, page_bytes, PROT_NONE);
+  if (++mapped_stacks <= most_guarded) (void)mprotect(low, page_bytes, PROT_NONE);
   return {static_cast<std::byte*>(low), size};
 }
 
@@ -104,7 +113,7 @@ void StackPool::give_back(FiberStack stack) {
   if (free_.size() < most_kept)
     free_.push_back(stack);
   else
-    stack_memory.unmap(stack.low, stack.size);
+    unmap_stack(stack);
 }
 
 Fiber& Fiber::operator=(Fiber&& other) noexcept {

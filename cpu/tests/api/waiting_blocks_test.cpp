@@ -150,6 +150,45 @@ TEST_F(WaitingBlocks, go_on_in_cooperative_grids) { run_random_kernels(1, true);
 
 TEST_F(WaitingBlocks, go_on_in_clusters) { run_random_kernels(2, false); }
 
+/// All wait for all, in a grid made for a larger GPU.
+TEST_F(WaitingBlocks, that_are_more_than_can_be_resident_go_on) {
+  constexpr unsigned threads = 256, most_threads = 65536;
+  load(R"(
+.version 7.8
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 words, .param .u64 done)
+{
+  .reg .b32 %all, %block, %seen;
+  .reg .b64 %words, %out, %offset;
+  .reg .pred %p;
+  ld.param.u64 %words, [words];
+  ld.param.u64 %out, [done];
+  mov.u32 %block, %ctaid.x;
+  mov.u32 %all, %nctaid.x;
+  mul.lo.u32 %all, %all, 256;
+  mul.wide.u32 %offset, %block, 4;
+  add.u64 %out, %out, %offset;
+  red.global.add.u32 [%words], 1;
+WAIT:
+  ld.volatile.global.u32 %seen, [%words];
+  setp.lt.u32 %p, %seen, %all;
+  @%p bra WAIT;
+  st.global.u32 [%out], %seen;
+  ret;
+})");
+  int most = 0;
+  ASSERT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, function_, threads, 0));
+  const unsigned blocks = static_cast<unsigned>(most * processors_) * 2 + 3;
+  if (blocks * threads > most_threads || blocks > most_waiting_blocks) GTEST_SKIP() << "a device too large for it";
+  void* parameters[] = {&words_, &done_};
+  ASSERT_OK(cuLaunchKernel(function_, blocks, 1, 1, threads, 1, 1, 0, nullptr, parameters, nullptr));
+  ASSERT_OK(cuCtxSynchronize());
+  std::vector<unsigned> done(blocks);
+  ASSERT_OK(cuMemcpyDtoH(done.data(), done_, done.size() * 4));
+  EXPECT_EQ(std::vector<unsigned>(blocks, blocks * threads), done);
+}
+
 /// One thread walks a chain of volatile loads while its block holds the lock; the others ask for it once per barrier.
 TEST_F(WaitingBlocks, that_hold_a_lock_go_on_while_others_spin_through_barriers) {
   load(R"(

@@ -24,10 +24,12 @@ enum class Style : std::uint8_t {
   LeaderSleeps,        ///< the same with nanosleep
   LeaderThroughLocal,  ///< the same, and keeps what it has seen in a variable
   LeaderWalks,         ///< the same, in a loop with two back edges
+  LeaderSweeps,        ///< the same, and looks some times in a loop within, which says whether something is missing
   OncePerBarrier,      ///< the leader says through shared memory what it has seen, between barriers
   OncePerReduction,    ///< and by bar.red
   WarpAsks,            ///< by shfl within its warp
   AllSpin,
+  AllSweep,
   AllVote,
   AllReduce,  ///< bar.red.and of what all have seen
   OncePerClusterBarrier
@@ -36,10 +38,12 @@ constexpr const char* styles[] = {"leader spins",
                                   "leader sleeps",
                                   "leader spins through a variable",
                                   "leader walks",
+                                  "leader sweeps",
                                   "once per barrier",
                                   "once per reduction",
                                   "warp asks",
                                   "all spin",
+                                  "all sweep",
                                   "all vote",
                                   "all reduce",
                                   "once per cluster barrier"};
@@ -120,6 +124,7 @@ class Writer {
       style_ = static_cast<Style>(pick(std::size(styles)));
       // Only one thread takes a lock; warps that ask have all their lanes; a cluster waits for what all wait for.
       if (takes && (style_ == Style::AllSpin || style_ == Style::AllVote || style_ == Style::AllReduce)) continue;
+      if (takes && (style_ == Style::LeaderSweeps || style_ == Style::AllSweep)) continue;
       if (!whole_warps && (style_ == Style::AllVote || style_ == Style::WarpAsks)) continue;
       if (style_ == Style::OncePerClusterBarrier && (cluster_ == 1 || protocol_ != Protocol::Meeting)) continue;
       return;
@@ -268,6 +273,12 @@ class Writer {
         place(end);
         line("bar.sync 0");
         break;
+      case Style::LeaderSweeps:
+        line("@!%leads bra " + end);
+        sweep();
+        place(end);
+        line("bar.sync 0");
+        break;
       case Style::OncePerBarrier:
         place(again);
         leader_only([&] {
@@ -310,6 +321,10 @@ class Writer {
         line("@!%ok bra " + again);
         line("bar.sync 0");
         break;
+      case Style::AllSweep:
+        sweep();
+        line("bar.sync 0");
+        break;
       case Style::AllVote:
         place(again);
         look();
@@ -348,6 +363,24 @@ class Writer {
         break;
     }
     line("membar.gl");
+  }
+
+  /// Until nothing is missing in a whole sweep.
+  void sweep() {
+    const std::string again = label(), within = label(), there = label();
+    place(again);
+    line("mov.u32 %t1, 0");
+    line("mov.u32 %t2, 0");
+    place(within);
+    look();
+    line("@%ok bra " + there);
+    line("mov.u32 %t1, 1");
+    place(there);
+    line("add.u32 %t2, %t2, 1");
+    line("setp.lt.u32 %p, %t2, " + std::to_string(1 + pick(3)));
+    line("@%p bra " + within);
+    line("setp.ne.u32 %p, %t1, 0");
+    line("@%p bra " + again);
   }
 
   /// A lock that was taken is kept; anything else may be looked at once more.

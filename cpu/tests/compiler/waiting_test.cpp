@@ -98,6 +98,33 @@ TEST(WaitingLoops, yield_where_what_was_seen_goes_through_a_variable) {
   }
 }
 
+/// `do { missing = 0; for (i < 3) if (!there) missing = 1; } while (missing)`: the way on in the loop within leads past
+/// every block of it again, which makes none of them independent of the branch.
+TEST(WaitingLoops, yield_where_a_branch_in_a_loop_within_says_that_something_is_missing) {
+  const std::string body =
+      "setp.ne.u32 %p0, %r0, 39;\n@%p0 bra L1;\nst.volatile.global.u32 [%a0], 7;\n"
+      "L1: setp.ne.u32 %p1, %r0, 0;\n@%p1 bra L5;\n"
+      "L2: mov.u32 %r5, 0;\nmov.u32 %r6, 0;\n"
+      "L3: ld.volatile.global.u32 %r2, [%a0];\nsetp.eq.u32 %p2, %r2, 7;\n@%p2 bra L4;\nmov.u32 %r5, 1;\n"
+      "L4: add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p3, %r6, 3;\n@%p3 bra L3;\n"
+      "setp.ne.u32 %p4, %r5, 0;\n@%p4 bra L2;\nL5: mov.u32 %r1, 7;\n";
+  const Counted scalar = run_and_count(body, FormOfCode::Scalar, 40);
+  EXPECT_EQ(Words(40, 7), scalar.out);
+  EXPECT_LT(0, scalar.yields);
+}
+
+/// What follows where its ways have met again does not depend on a branch.
+TEST(WaitingLoops, are_not_those_that_only_read_in_a_loop_within) {
+  const std::string body =
+      "mov.u32 %r4, 0;\nL2: mov.u32 %r6, 0;\n"
+      "L3: ld.volatile.global.u32 %r2, [%a0];\nsetp.eq.u32 %p2, %r2, 7;\n@%p2 bra L4;\nmov.u32 %r5, 1;\n"
+      "L4: add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p3, %r6, 3;\n@%p3 bra L3;\n"
+      "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p4, %r4, 3;\n@%p4 bra L2;\nmov.u32 %r1, 7;\n";
+  const Counted scalar = run_and_count(body, FormOfCode::Scalar, 40);
+  EXPECT_EQ(Words(40, 7), scalar.out);
+  EXPECT_EQ(0, scalar.yields);
+}
+
 /// A semaphore: who finds it taken swaps it for itself, which succeeds, and waits on.
 TEST(WaitingLoops, yield_where_a_swap_that_succeeds_may_not_be_the_last) {
   const std::string begin = "mov.u32 %r1, 5;\nst.shared.u32 [said], 0;\nbar.sync 0;\nld.shared.u32 %r2, [said];\n";
