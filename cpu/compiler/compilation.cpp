@@ -44,7 +44,11 @@ struct Analysed {
   llvm::LLVMContext& context;
 
   std::string kernel_name() const { return std::string(module.functions[reach.functions.front()].name); }
-  HostFeatures host() const { return {.f16c = target.has_feature("f16c"), .avx512f = target.has_feature("avx512f")}; }
+  HostFeatures host() const {
+    return {.f16c = target.has_feature("f16c"),
+            .avx512f = target.has_feature("avx512f"),
+            .fpclass = target.has_feature("avx512dq") && target.has_feature("avx512vl")};
+  }
 };
 
 /// A kernel that waits to be assembled.

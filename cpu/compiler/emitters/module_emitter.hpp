@@ -24,6 +24,7 @@ struct BodySteps;
 struct HostFeatures {
   bool f16c = false;     ///< conversion of halves
   bool avx512f = false;  ///< a rounding mode in the instruction
+  bool fpclass = false;  ///< classes of numbers in vectors of any width
 };
 
 /// Every PTX function becomes `i1 name(ptr thread, ptr result..., ptr parameter...)`: results and parameters are
