@@ -52,7 +52,7 @@ ROOMS = {
     "cpu/compiler/debug": "cpu/ptx/tree cpu/abi cpu/compiler/ir",
     "cpu/compiler/emitters": "cpu/error cpu/ptx/tree cpu/abi cpu/analysis/flow cpu/analysis/layout "
     "cpu/analysis/instructions cpu/compiler/cost cpu/compiler/ir cpu/compiler/debug",
-    "cpu/compiler/checks": "cpu/abi cpu/analysis/instructions cpu/compiler/ir cpu/compiler/emitters",
+    "cpu/compiler/checks": "cpu/abi cpu/analysis/flow cpu/analysis/instructions cpu/compiler/ir cpu/compiler/emitters",
     "cpu/device_library": "cpu/abi cpu/analysis/instructions",
     "cpu/compiler/instructions": "cpu/abi cpu/analysis/instructions cpu/compiler/ir cpu/compiler/emitters "
     "cpu/compiler/checks",
@@ -90,7 +90,8 @@ ROOMS = {
     "cpu/runtime/loading/forms cpu/runtime/objects cpu/runtime/memory",
     "cpu/runtime/grid": "cpu/error cpu/ptx/tree cpu/abi cpu/loader cpu/runtime/process cpu/runtime/threads "
     "cpu/runtime/address_space cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture",
-    "cpu/runtime/checker": "cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
+    "cpu/runtime/checker": "cpu/ptx/tree cpu/abi cpu/analysis/instructions cpu/loader cpu/runtime/process "
+    "cpu/runtime/threads cpu/runtime/address_space "
     "cpu/runtime/objects "
     "cpu/runtime/memory cpu/runtime/grid",
     "cpu/runtime/execution": "cpu/error cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/threads "

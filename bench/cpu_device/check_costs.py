@@ -135,8 +135,12 @@ def measure(classes, form, names):
 
 def reports_of(said):
     """The headlines of reports with their kernels and source lines, once each; of numbers they can be true."""
-    found = re.findall(r"^========= ([A-Z].*)\n=========     in kernel (\w+).*? at \S*?:(\d+) \(PTX line \d+: (\S+)\)", said, re.M)
-    return sorted({f"{kernel}, line {line} ({instruction}): {headline}" for headline, kernel, line, instruction in found})
+    found = re.findall(
+        r"^========= ([A-Z].*)\n=========     in kernel (\w+).*? at \S*?:(\d+) \(PTX line \d+: (\S+)\)", said, re.M
+    )
+    return sorted(
+        {f"{kernel}, line {line} ({instruction}): {headline}" for headline, kernel, line, instruction in found}
+    )
 
 
 def ratio(times, form, classes):
@@ -145,7 +149,9 @@ def ratio(times, form, classes):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=KERNELS, help="problems of problems.py and more; all: of all of them")
+    parser.add_argument(
+        "names", nargs="*", default=KERNELS, help="problems of problems.py and more; all: of all of them"
+    )
     parser.add_argument("--output", type=Path, help="a file for the table, too")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--classes", default="memory,init", help="measured one by one")
@@ -188,7 +194,10 @@ def main():
         for each in classes[1:]:
             ratios = [ratio(times, form, each) for times in best.values()]
             mean = statistics.geometric_mean(ratios)
-            lines.append(f"{each}, {NAMES[form]}: median {statistics.median(ratios):.2f}, geometric mean {mean:.2f}, worst {max(ratios):.2f}")
+            lines.append(
+                f"{each}, {NAMES[form]}: median {statistics.median(ratios):.2f}, geometric mean {mean:.2f}, "
+                f"worst {max(ratios):.2f}"
+            )
             lines += [f"  reported: {line}" for line in reports[each, form]]
     text = "\n".join(lines) + "\n"
     print(text, end="")

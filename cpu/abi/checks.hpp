@@ -18,8 +18,8 @@ struct ThreadState;
 namespace check_class {
 inline constexpr std::uint32_t memory_checks = 1;  ///< bounds, use after free, alignment
 inline constexpr std::uint32_t race_checks = 2;
-inline constexpr std::uint32_t init_checks = 4;  ///< reads of bytes that were never written
-inline constexpr std::uint32_t sync_checks = 8;  ///< barriers, member masks, inactive lanes
+inline constexpr std::uint32_t init_checks = 4;     ///< reads of bytes that were never written
+inline constexpr std::uint32_t sync_checks = 8;     ///< barriers, member masks, inactive lanes
 inline constexpr std::uint32_t number_checks = 16;  ///< floating point: NaN, infinity, underflow, cancellation
 /// Those of accesses and of waiting, for which code and memory are laid out otherwise.
 inline constexpr std::uint32_t access_checks = memory_checks | race_checks | init_checks | sync_checks;
@@ -109,9 +109,9 @@ struct CheckTable {
   void (*enter)(std::uint64_t address, std::uint32_t bytes);
   void (*enter_unwritten)(std::uint64_t address, std::uint32_t bytes);
   void (*leave)(std::uint64_t address, std::uint32_t bytes);
-  /// Numbers that may be worth a report. `place`: PTX line, and column in the high half. Operand n (the result first) of
-  /// lane l stands at values + 8 * lane_count * n + l * its size, whose logarithm is in four bits of `sizes`. `first`:
-  /// the thread of the first lane; `lanes`: those that it is about.
+  /// Numbers that may be worth a report. `place`: PTX line, and column in the high half. Operand n (the result first)
+  /// of lane l stands at values + 8 * lane_count * n + l * its size, whose logarithm is in four bits of `sizes`.
+  /// `first`: the thread of the first lane; `lanes`: those that it is about.
   void (*numbers)(const BlockState*, std::uint64_t place, std::uint32_t first, std::uint32_t lanes,
                   const std::byte* values, std::uint32_t lane_count, std::uint32_t sizes);
   /// A product of matrices at `line`, by a warp or warpgroup whose first thread is `first`.

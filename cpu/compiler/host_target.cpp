@@ -121,6 +121,7 @@ HostFeatures HostTarget::features() const {
   const bool is_arm = machine_->getTargetTriple().isAArch64();
   return {.f16c = has_feature("f16c"),
           .avx512f = has_feature("avx512f"),
+          .fpclass = has_feature("avx512dq") && has_feature("avx512vl"),
           .neon = is_arm,
           .vector_bits = static_cast<unsigned>(description.getRegisterBitWidth(Kind::RGK_FixedWidthVector)),
           .vector_registers = description.getNumberOfRegisters(description.getRegisterClassForType(/*Vector=*/true))};

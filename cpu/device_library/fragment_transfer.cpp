@@ -1,5 +1,6 @@
 // Moves matrices by lists of pieces, which are made once for a form: see fragment_transfer.hpp.
 #include "cpu/device_library/fragment_transfer.hpp"
+#include "cpu/device_library/warp_product.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +17,6 @@ using analysis::elements_of;
 using analysis::FragmentForm;
 using analysis::MatrixForm;
 using analysis::Place;
-
-constexpr std::uint32_t warp_lanes = 32;
 
 struct Piece {
   std::uint32_t at;            ///< byte of the registers' array

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -17,7 +15,9 @@
 #include "cpu/device_library/element_values.hpp"
 #include "cpu/device_library/fragment_product.hpp"
 #include "cpu/device_library/fragment_transfer.hpp"
+#include "cpu/device_library/product_numbers.hpp"
 #include "cpu/device_library/self_checks.hpp"
+#include "cpu/device_library/warp_product.hpp"
 
 namespace cucore::cpu::device_library::matrix_unit {
 namespace {
@@ -31,21 +31,8 @@ using analysis::MatrixForm;
 using analysis::MatrixRole;
 using analysis::Place;
 using analysis::place_of;
-using analysis::row_of_sparse;
-
-constexpr std::uint32_t warp_lanes = 32;
 
 // ---- one product ---------------------------------------------------------------------------------------------------
-
-struct WarpMultiplication {
-  MatrixForm form;
-  const void* a;
-  const void* b;
-  const void* c;
-  void* d;
-  std::uint32_t metadata;
-  const ThreadState* thread = nullptr;  ///< where numbers are checked
-};
 
 double step(const MatrixForm& form, double a, double b, double sum) {
   return form.d() == Element::F64 ? std::fma(a, b, sum) : sum + a * b;
@@ -54,18 +41,6 @@ double step(const MatrixForm& form, double a, double b, double sum) {
 std::int64_t step(const MatrixForm& form, std::int32_t a, std::int32_t b, std::int64_t sum) {
   const bool differ = form.a() == Element::B1 && !form.has(MatrixForm::ands);
   return sum + (differ ? std::int64_t{a ^ b} : std::int64_t{a} * b);
-}
-
-/// Which row of B each stored element of a sparse A is multiplied with. Lanes that have ended bring no metadata.
-std::vector<std::uint32_t> rows_of_sparse(void* const* lanes, const MatrixForm& form) {
-  std::uint32_t metadata[warp_lanes] = {};
-  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-    if (lanes[lane] != nullptr) metadata[lane] = static_cast<const WarpMultiplication*>(lanes[lane])->metadata;
-  std::vector<std::uint32_t> rows;
-  rows.reserve(std::size_t{form.m} * form.stored_k());
-  for (std::uint32_t m = 0; m < form.m; ++m)
-    for (std::uint32_t k = 0; k < form.stored_k(); ++k) rows.push_back(row_of_sparse(form, m, k, metadata));
-  return rows;
 }
 
 /// Adds the products to the sums; each sum takes its own in order of k. row_of(m, k): the row of B that belongs to
@@ -89,36 +64,6 @@ std::uint64_t result_pattern(const MatrixForm& form, std::int64_t sum) {
   using Limits = std::numeric_limits<std::int32_t>;
   if (form.has(MatrixForm::saturates)) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
   return static_cast<std::uint32_t>(sum);
-}
-
-/// Where each lane's elements lie in the matrix, row after row: those of lane 0, of lane 1 ... Made once per thread.
-const std::vector<std::uint32_t>& places_of(const MatrixForm& form, MatrixRole role, Element element) {
-  using Key = std::tuple<std::uint64_t, MatrixRole, Element>;
-  // Never destroyed: threads may still run kernels when the process ends.
-  thread_local auto& made = *new std::map<Key, std::vector<std::uint32_t>>;
-  std::vector<std::uint32_t>& places = made[{form.bits(), role, element}];
-  if (!places.empty()) return places;
-  const std::uint32_t count = elements_of(form, role);
-  const std::uint32_t columns = role == MatrixRole::A ? form.stored_k() : form.n;
-  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-    for (std::uint32_t index = 0; index < count; ++index) {
-      const Place at = place_of(form, role, element, lane, index);
-      places.push_back(at.row * columns + at.column);
-    }
-  }
-  return places;
-}
-
-/// Calls visit(lane, index, place) for every element that the lanes chosen hold of a matrix.
-template <typename Chosen, typename Visit>
-void for_each_element(const MatrixForm& form, MatrixRole role, Element element, const Chosen& chosen,
-                      const Visit& visit) {
-  const std::uint32_t count = elements_of(form, role);
-  const std::uint32_t* place = places_of(form, role, element).data();
-  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane, place += count) {
-    if (!chosen(lane)) continue;
-    for (std::uint32_t index = 0; index < count; ++index) visit(lane, index, place[index]);
-  }
 }
 
 /// Sets the form's rounding mode for the life of the object.
@@ -188,95 +133,6 @@ void* any_of(void* const* lanes) {
   return *std::find_if(lanes, lanes + warp_lanes, [](const void* lane) { return lane != nullptr; });
 }
 
-/// The distance in powers of two between addend and sum from which on the checker may have something to say.
-int cancelled_bits(Element element) { return element == Element::F64 ? 51 : element == Element::F32 ? 22 : 9; }
-double smallest_normal(Element element) {
-  return std::ldexp(1, element == Element::F64 ? -1022 : element == Element::F32 ? -126 : -14);
-}
-
-/// Whether an element of a product is worth a look of the checker of numbers.
-bool is_notable(Element element, double addend, double sum) {
-  if (sum == 0) return false;
-  return !std::isfinite(sum) || std::fabs(sum) < smallest_normal(element) ||
-         std::fabs(addend) > std::ldexp(std::fabs(sum), cancelled_bits(element));
-}
-
-/// The same of patterns, but perhaps true for nothing.
-template <typename Word, unsigned fraction, unsigned exponent>
-bool may_be_notable(Word addend, Word sum, int cancelled) {
-  constexpr Word size = (Word{1} << (fraction + exponent)) - 1;
-  constexpr Word infinity = ((Word{1} << exponent) - 1) << fraction;
-  constexpr Word first = Word{1} << fraction;
-  const Word plain = sum & size;
-  const bool is_special = static_cast<Word>(plain - first) >= static_cast<Word>(infinity - first);
-  const auto most = static_cast<Word>(static_cast<Word>(cancelled) << fraction);
-  const Word before = addend & size;
-  return plain != 0 && (is_special || (before > plain && static_cast<Word>(before - plain) > most));
-}
-
-bool may_be_notable(const MatrixForm& form, const void* c, const void* d, std::size_t registers) {
-  const bool has_addend = form.c() == form.d();
-  const auto any = [&]<typename Word>(Word, std::size_t count, const auto& question) {
-    bool found = false;
-    for (std::size_t n = 0; n < count; ++n) {
-      Word sum = 0;
-      Word addend = 0;
-      std::memcpy(&sum, static_cast<const std::byte*>(d) + n * sizeof sum, sizeof sum);
-      if (has_addend) std::memcpy(&addend, static_cast<const std::byte*>(c) + n * sizeof sum, sizeof sum);
-      found |= question(addend, sum, cancelled_bits(form.d()));
-    }
-    return found;
-  };
-  if (form.d() == Element::F64) return any(std::uint64_t{}, registers, may_be_notable<std::uint64_t, 52, 11>);
-  if (form.d() == Element::F32) return any(std::uint32_t{}, registers, may_be_notable<std::uint32_t, 23, 8>);
-  return any(std::uint16_t{}, 2 * registers, may_be_notable<std::uint16_t, 10, 5>);
-}
-
-/// Tells the checker of numbers what a product was made of and what it is.
-template <typename Chosen>
-void tell_of_product(void* const* lanes, const MatrixForm& form, const BlockState* block, std::uint32_t first,
-                     std::uint32_t line, const Chosen& chosen) {
-  const auto held = [&](std::uint32_t lane) { return static_cast<const WarpMultiplication*>(lanes[lane]); };
-  const auto is_here = [&](std::uint32_t lane) { return chosen(lane) && lanes[lane] != nullptr; };
-  std::vector<double> a(std::size_t{form.m} * form.stored_k());
-  std::vector<double> b(std::size_t{form.k} * form.n);
-  std::vector<double> c(std::size_t{form.m} * form.n), d(c.size());
-  const auto gather = [&](MatrixRole role, Element element, std::vector<double>& to, auto registers) {
-    for_each_element(form, role, element, is_here, [&](std::uint32_t lane, std::uint32_t index, std::uint32_t place) {
-      to[place] = value_at<double>(element, registers(*held(lane)), index);
-    });
-  };
-  using Held = WarpMultiplication;
-  gather(MatrixRole::Accumulator, form.d(), d, [](const Held& own) -> const void* { return own.d; });
-  gather(MatrixRole::Accumulator, form.c(), c, [](const Held& own) { return own.c; });
-  bool is_worth_it = false;
-  for (std::size_t n = 0; n < d.size(); ++n) is_worth_it = is_worth_it || is_notable(form.d(), c[n], d[n]);
-  if (!is_worth_it) return;
-  gather(MatrixRole::A, form.a(), a, [](const Held& own) { return own.a; });
-  gather(MatrixRole::B, form.b(), b, [](const Held& own) { return own.b; });
-  std::vector<std::uint32_t> rows;
-  if (form.has(MatrixForm::is_sparse)) rows = rows_of_sparse(lanes, form);
-  block->launch->checks->products(block, first, line,
-                                  {.m = form.m,
-                                   .n = form.n,
-                                   .k = form.stored_k(),
-                                   .a = a.data(),
-                                   .b = b.data(),
-                                   .c = c.data(),
-                                   .d = d.data(),
-                                   .rows_of_b = rows.empty() ? nullptr : rows.data(),
-                                   .bits_of_d = bits_of(form.d())});
-}
-
-void tell_of_products(void* const* lanes, const MatrixForm& form, const BlockState* block, std::uint32_t first,
-                      std::uint32_t line) {
-  if (is_integer(form.a())) return;
-  if (!form.has(MatrixForm::by_quads))
-    return tell_of_product(lanes, form, block, first, line, [](std::uint32_t) { return true; });
-  for (std::uint32_t quad = 0; quad < 4; ++quad)
-    tell_of_product(lanes, form, block, first, line, [quad](std::uint32_t lane) { return lane % 16 / 4 == quad; });
-}
-
 void multiply_warp(void* const* lanes) {
   const MatrixForm form = static_cast<const WarpMultiplication*>(any_of(lanes))->form;
   if (is_integer(form.a())) {
@@ -286,7 +142,8 @@ void multiply_warp(void* const* lanes) {
   }
   const ThreadState* const thread = static_cast<const WarpMultiplication*>(any_of(lanes))->thread;
   if (thread == nullptr) return;
-  tell_of_products(lanes, form, thread->block, thread->linear / warp_lanes * warp_lanes, thread->place & ~aligned_place);
+  tell_of_products(lanes, form, thread->block, thread->linear / warp_lanes * warp_lanes,
+                   thread->place & ~aligned_place);
 }
 
 // ---- matrices in memory --------------------------------------------------------------------------------------------
@@ -519,8 +376,7 @@ void multiply_fragments(std::uint64_t bits, std::uint32_t here, const void* a, c
 }
 
 void multiply_checked_fragments(std::uint64_t bits, std::uint32_t here, const void* a, const void* b, const void* c,
-                                const std::uint32_t* metadata, void* d, const BlockState* block,
-                                std::uint32_t first) {
+                                const std::uint32_t* metadata, void* d, const BlockState* block, std::uint32_t first) {
   multiply_fragments(bits, here, a, b, c, metadata, d);
   const auto form = std::bit_cast<MatrixForm>(bits);
   Fragments own_d = fragments_of(form, MatrixRole::Accumulator, form.d());

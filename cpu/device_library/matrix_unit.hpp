@@ -30,11 +30,10 @@ std::uint32_t transpose(ThreadState* thread, std::uint32_t value);
 /// lanes, then the next.
 void multiply_fragments(std::uint64_t form, std::uint32_t here, const void* a, const void* b, const void* c,
                         const std::uint32_t* metadata, void* d);
-/// In code whose numbers are checked: behind all lanes' metadata stands, for all of them, the PTX line. `first`: the warp's
-/// first thread.
+/// In code whose numbers are checked: behind all lanes' metadata stands, for all of them, the PTX line. `first`: the
+/// warp's first thread.
 void multiply_checked_fragments(std::uint64_t form, std::uint32_t here, const void* a, const void* b, const void* c,
-                                const std::uint32_t* metadata, void* d, const BlockState* block,
-                                std::uint32_t first);
+                                const std::uint32_t* metadata, void* d, const BlockState* block, std::uint32_t first);
 void load_fragments(std::uint64_t form, std::uint32_t here, const void* const* from, const std::uint32_t* strides,
                     void* registers);
 void store_fragments(std::uint64_t form, std::uint32_t here, void* const* to, const std::uint32_t* strides,

@@ -247,8 +247,7 @@ void NumberChecks::find_choices(const ptx::Function& function) {
     if (std::any_of(each.operands.begin() + 1, each.operands.end(), is_changed)) continue;
     is_chosen_later_[i] = true;
     const Operand& first = selp.operands[1];
-    choices_[reader].push_back(
-        {i, first.kind == Operand::Kind::Register && first.reg == each.operands[0].reg});
+    choices_[reader].push_back({i, first.kind == Operand::Kind::Register && first.reg == each.operands[0].reg});
   }
 }
 

@@ -50,7 +50,8 @@ class Marker {
                                                   : "." + std::to_string(argument->getType()->getScalarSizeInBits());
     }
     auto* const type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
-    llvm::CallInst* const call = b_.CreateCall(b_.GetInsertBlock()->getModule()->getOrInsertFunction(name, type), arguments);
+    llvm::CallInst* const call =
+        b_.CreateCall(b_.GetInsertBlock()->getModule()->getOrInsertFunction(name, type), arguments);
     call->setDoesNotThrow();
     call->addFnAttr(llvm::Attribute::WillReturn);
     call->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
@@ -83,8 +84,7 @@ class Marker {
         NumberTest test = *known;
         test.operation = operation;
         if (base == nullptr) base = b_.CreatePtrToInt(address_, b_.getInt64Ty());
-        mark(test, b_.getTrue(),
-             {f_.source(each, *ptx::untyped_of(bytes)), b_.CreateAdd(base, b_.getInt64(offset))});
+        mark(test, b_.getTrue(), {f_.source(each, *ptx::untyped_of(bytes)), b_.CreateAdd(base, b_.getInt64(offset))});
       }
       offset += bytes;
     }
@@ -165,8 +165,13 @@ void call_number_service(llvm::IRBuilder<>& b, const NumberReport& report) {
   };
   Value* const table = field(field(report.block, offsetof(BlockState, launch)), offsetof(LaunchState, checks));
   Value* const service = field(table, offsetof(CheckTable, numbers));
-  Value* const arguments[] = {report.block,  report.place,  report.first, report.lanes, report.values,
-                              b.getInt32(report.lane_count), b.getInt32(report.sizes)};
+  Value* const arguments[] = {report.block,
+                              report.place,
+                              report.first,
+                              report.lanes,
+                              report.values,
+                              b.getInt32(report.lane_count),
+                              b.getInt32(report.sizes)};
   llvm::SmallVector<llvm::Type*, 8> types;
   for (Value* const argument : arguments) types.push_back(argument->getType());
   b.CreateCall(llvm::FunctionType::get(b.getVoidTy(), types, false), service, arguments)->setDoesNotThrow();

@@ -30,10 +30,10 @@ struct NumberMark {
 /// The most marks that share a branch.
 inline constexpr unsigned most_marks_together = 6;
 
-/// Whether a result may be worth a report: cheap, true of zeros too where those may have come from underflow. Values are
-/// those of one thread, or vectors of all lanes.
+/// Whether a result may be worth a report: cheap, true of zeros too where those may have come from underflow. Values
+/// are those of one thread, or vectors of all lanes, for which `host` may have instructions.
 llvm::Value* may_be_exceptional(llvm::IRBuilder<>& b, const analysis::NumberTest& test,
-                                llvm::ArrayRef<llvm::Value*> values);
+                                llvm::ArrayRef<llvm::Value*> values, HostFeatures host = {});
 /// The same but for what the operands make plain.
 llvm::Value* is_exceptional(llvm::IRBuilder<>& b, const analysis::NumberTest& test,
                             llvm::ArrayRef<llvm::Value*> values);

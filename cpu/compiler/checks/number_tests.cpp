@@ -1,7 +1,11 @@
-// Questions about numbers, of one thread or in vectors: see number_marks.hpp. Numbers are looked at as integers: without
-// their sign, patterns of one format are ordered as the numbers are, and those of infinities and NaNs come last.
+// Questions about numbers, of one thread or in vectors: see number_marks.hpp. Numbers are looked at as integers:
+// without their sign, patterns of one format are ordered as the numbers are, and those of infinities and NaNs come
+// last.
 #include <llvm/ADT/APInt.h>
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "cpu/compiler/checks/number_marks.hpp"
@@ -45,8 +49,8 @@ Range range_of_eight_bits(NumberFormat to, NumberFormat from) {
 /// Builds questions.
 class Questions {
  public:
-  Questions(llvm::IRBuilder<>& builder, const NumberTest& test, llvm::ArrayRef<Value*> values)
-      : b(builder), test_(test), values_(values) {}
+  Questions(llvm::IRBuilder<>& builder, const NumberTest& test, llvm::ArrayRef<Value*> values, HostFeatures host)
+      : b(builder), test_(test), values_(values), host_(host) {}
 
   Value* coarse() {
     return any_element([&](unsigned e) { return is_eight_bits() ? leaves_range(e) : coarse_of(e); });
@@ -68,7 +72,9 @@ class Questions {
   bool is_memory() const {
     return test_.operation == NumberOperation::Load || test_.operation == NumberOperation::Store;
   }
-  bool is_sum() const { return test_.operation == NumberOperation::Add || test_.operation == NumberOperation::Subtract; }
+  bool is_sum() const {
+    return test_.operation == NumberOperation::Add || test_.operation == NumberOperation::Subtract;
+  }
   bool has_integer_source() const { return test_.source < NumberFormat::F16; }
 
   static llvm::Type* integers_like(llvm::Type* type, unsigned bits) {
@@ -128,6 +134,13 @@ class Questions {
   Value* coarse_of(unsigned e) {
     Value* const size = magnitude(result(e), test_.result);
     const std::uint64_t infinity = infinity_of(test_.result);
+    if (Value* const found = class_of_vector()) {
+      if (is_memory()) return found;
+      Value* all = found;
+      if (!zero_counts() && is_sum() && test_.has(NumberTest::flushes))
+        all = b.CreateOr(all, b.CreateAnd(b.CreateNot(is_not_zero(size)), is_not_zero(source_magnitude(0, e))));
+      return test_.has(NumberTest::may_cancel) ? b.CreateOr(all, cancels(size, e)) : all;
+    }
     if (is_memory()) return b.CreateICmpUGE(size, number(size, infinity));
     const std::uint64_t first = smallest_normal(test_.result);
     Value* found = b.CreateICmpUGE(b.CreateSub(size, number(size, first)), number(size, infinity - first));
@@ -138,6 +151,34 @@ class Questions {
       found = b.CreateAnd(found, counts);
     }
     return test_.has(NumberTest::may_cancel) ? b.CreateOr(found, cancels(size, e)) : found;
+  }
+
+  /// Of a vector of floats or doubles: whether they are NaN, infinite, or (but in memory) subnormal or a zero that
+  /// counts, by one instruction. Null if there is none.
+  Value* class_of_vector() {
+    constexpr std::uint32_t nan = 0x81, infinite = 0x18, subnormal = 0x20, zero = 0x06;
+    const auto* const type = llvm::dyn_cast<llvm::FixedVectorType>(values_[0]->getType());
+    if (type == nullptr || !host_.fpclass || test_.elements != 1) return nullptr;
+    const bool is_double = test_.result == NumberFormat::F64;
+    if (!is_double && test_.result != NumberFormat::F32) return nullptr;
+    std::uint32_t classes = nan | infinite;
+    if (!is_memory()) classes |= subnormal | (zero_counts() ? zero : 0);
+    llvm::Type* const one = is_double ? b.getDoubleTy() : b.getFloatTy();
+    const unsigned lanes = type->getNumElements();
+    Value* const whole = b.CreateBitCast(values_[0], llvm::FixedVectorType::get(one, lanes));
+    const unsigned at_once = std::min(lanes, is_double ? 8U : 16U);
+    if (lanes % at_once != 0 || at_once < 8) return nullptr;
+    const auto id = is_double       ? llvm::Intrinsic::x86_avx512_fpclass_pd_512
+                    : at_once == 16 ? llvm::Intrinsic::x86_avx512_fpclass_ps_512
+                                    : llvm::Intrinsic::x86_avx512_fpclass_ps_256;
+    llvm::SmallVector<Value*, 2> parts;
+    for (unsigned first = 0; first < lanes; first += at_once) {
+      llvm::SmallVector<int, 16> picks;
+      for (unsigned n = 0; n < at_once; ++n) picks.push_back(static_cast<int>(first + n));
+      Value* const part = at_once == lanes ? whole : b.CreateShuffleVector(whole, picks);
+      parts.push_back(b.CreateIntrinsic(id, {}, {part, b.getInt32(classes)}));
+    }
+    return llvm::concatenateVectors(b, parts);
   }
 
   /// True, too, where nothing at all is left.
@@ -203,16 +244,18 @@ class Questions {
   llvm::IRBuilder<>& b;
   const NumberTest test_;
   const llvm::ArrayRef<Value*> values_;
+  const HostFeatures host_;
 };
 
 }  // namespace
 
-Value* may_be_exceptional(llvm::IRBuilder<>& b, const NumberTest& test, llvm::ArrayRef<Value*> values) {
-  return Questions(b, test, values).coarse();
+Value* may_be_exceptional(llvm::IRBuilder<>& b, const NumberTest& test, llvm::ArrayRef<Value*> values,
+                          HostFeatures host) {
+  return Questions(b, test, values, host).coarse();
 }
 
 Value* is_exceptional(llvm::IRBuilder<>& b, const NumberTest& test, llvm::ArrayRef<Value*> values) {
-  return Questions(b, test, values).fine();
+  return Questions(b, test, values, {}).fine();
 }
 
 }  // namespace cucore::cpu::compiler

@@ -9,6 +9,7 @@ struct HostFeatures {
   // x86-64
   bool f16c = false;     ///< conversion of halves
   bool avx512f = false;  ///< a rounding mode in the instruction, gathers and mask registers
+  bool fpclass = false;  ///< classes of numbers in vectors of any width
   // 64-bit Arm
   bool neon = false;  ///< conversion of halves, to the nearest
   // as LLVM's description of the processor has them

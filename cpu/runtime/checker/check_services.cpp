@@ -263,7 +263,7 @@ void tell_numbers(const BlockState* block, std::uint64_t place, std::uint32_t fi
       const std::size_t bytes = std::size_t{1} << (left & bits::field_mask);
       std::memcpy(&own[count], values + std::size_t{8} * lane_count * count + lane * bytes, bytes);
     }
-    numbers.tell(lane_state(*block, first + lane), place, own, count);
+    numbers.tell(*block, first + lane, place, own, count);
   }
 }
 

@@ -2,6 +2,7 @@
 // Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -26,10 +27,12 @@ struct NumberSources {
 struct NumberPlace {
   const ptx::Function* function = nullptr;
   const ptx::Instruction* instruction = nullptr;
-  const analysis::NumberCheck* check = nullptr;    ///< null for loads and stores
-  std::optional<analysis::NumberTest> held;        ///< what registers of a load or store have in them
+  const analysis::NumberCheck* check = nullptr;  ///< null for loads and stores
+  std::optional<analysis::NumberTest> held;      ///< what registers of a load or store have in them
   std::vector<NumberSources> sources;            ///< by operand of the check; of a store, of each stored value
   std::string text;                              ///< "mul.f32 at k.cu:9 (PTX line 40)"
+  /// Of events by which nothing is handed on, after the first of each that was reported.
+  mutable std::atomic<std::uint64_t> repeated[3] = {};
 };
 
 class NumberPlaces {

@@ -12,9 +12,7 @@ using analysis::fraction_bits;
 using analysis::NumberFormat;
 
 NumberFormat format_of(const MatrixNumbers& numbers) {
-  return numbers.bits_of_d == 64   ? NumberFormat::F64
-         : numbers.bits_of_d == 32 ? NumberFormat::F32
-                                   : NumberFormat::F16;
+  return numbers.bits_of_d == 64 ? NumberFormat::F64 : numbers.bits_of_d == 32 ? NumberFormat::F32 : NumberFormat::F16;
 }
 
 double smallest_normal(NumberFormat format) {
@@ -95,15 +93,17 @@ void LaunchNumbers::tell_product(const ThreadState& first, std::uint32_t line, c
       const Number addend{.value = c, .format = computed.test.result};
       std::vector<std::string> details{place_in("d", m, n) + " = " + number_in_words(computed.result) + ", with " +
                                        place_in("c", m, n) + " = " + number_in_words(addend)};
-      if (!terms.first_special.empty()) details.push_back("the first product that is not finite: " + terms.first_special);
+      if (!terms.first_special.empty())
+        details.push_back("the first product that is not finite: " + terms.first_special);
       details.emplace_back("the thread is the first of those that the product is made by");
       const OriginPointer origin =
-          report(first, line, *known, event, headline(event, computed), std::move(details));
+          report(first, line, *known, event, headline(event, computed), std::move(details), nullptr);
       if (!computed.result.is_special()) continue;
       ThreadState thread = first;
       for (std::uint32_t lane = 0; lane < 32 && first.linear + lane < grid_.threads_per_block; ++lane) {
         set_thread_id(thread, grid_, first.linear + lane);
-        remember(thread, std::uint64_t{known->instruction->position.column} << 32 | line, computed.result.is_nan(), origin);
+        remember(thread, std::uint64_t{known->instruction->position.column} << 32 | line, computed.result.is_nan(),
+                 origin);
       }
     }
   }

@@ -181,7 +181,7 @@ std::string headline(NumberEvent event, const Computed& computed) {
       return "NaN made";
     case NumberEvent::Overflow:
       return bits_of(computed.test.result) == 8 && !computed.result.is_special() ? "Overflow to the largest number"
-                                                                                  : "Overflow to infinity";
+                                                                                 : "Overflow to infinity";
     case NumberEvent::DivisionByZero:
       return computed.test.operation == NumberOperation::Logarithm ? "Logarithm of zero" : "Division by zero";
     case NumberEvent::Underflow:
@@ -196,7 +196,9 @@ std::string equation(const Computed& computed) {
     const bool needs_brackets = n > 0 && std::signbit(computed.operands[n].value) && !computed.operands[n].is_nan();
     return needs_brackets ? "(" + number_in_words(computed.operands[n]) + ")" : number_in_words(computed.operands[n]);
   };
-  const auto call = [&](const char* name) { return std::string(name) + "(" + number_in_words(computed.operands[0]) + ")"; };
+  const auto call = [&](const char* name) {
+    return std::string(name) + "(" + number_in_words(computed.operands[0]) + ")";
+  };
   std::string left;
   switch (computed.test.operation) {
     case NumberOperation::Add:

@@ -49,6 +49,8 @@ class StoredOrigins {
   std::unordered_map<std::uint64_t, Stored> stored_;
 };
 
+std::atomic<std::uint64_t> next_serial{1};
+
 StoredOrigins& stored_origins() {
   static auto& stored = *new StoredOrigins;
   return stored;
@@ -63,7 +65,8 @@ std::uint64_t key_of(const ThreadState& thread, std::uint64_t address, std::uint
   const BlockState& block = *thread.block;
   if (!is_in_shared(block, address)) return address;
   const std::uint64_t index =
-      block.block_id[0] + std::uint64_t{block.launch->grid[0]} * (block.block_id[1] + std::uint64_t{block.launch->grid[1]} * block.block_id[2]);
+      block.block_id[0] + std::uint64_t{block.launch->grid[0]} *
+                              (block.block_id[1] + std::uint64_t{block.launch->grid[1]} * block.block_id[2]);
   return (address ^ (index + 1) * 0x9e3779b97f4a7c15U ^ launch << 40) | std::uint64_t{1} << 63;
 }
 
@@ -83,6 +86,13 @@ std::uint64_t element(std::uint64_t value, NumberFormat format, unsigned e) {
   return width == 64 ? value : value >> e * width & ((std::uint64_t{1} << width) - 1);
 }
 
+/// Of events that make no value worth to follow: how often there was one more. Null for others.
+std::atomic<std::uint64_t>* repetitions(const NumberPlace& place, NumberEvent event, const Computed& computed) {
+  if (event == NumberEvent::Cancellation) return &place.repeated[0];
+  if (event != NumberEvent::Underflow) return nullptr;
+  return &place.repeated[computed.result.value == 0 ? 1 : 2];
+}
+
 /// Integers are as wide as their type.
 Number source_number(const NumberCheck& check, std::uint64_t value, unsigned e) {
   if (check.test.source >= NumberFormat::F16) return number_of(check.test.source, element(value, check.test.source, e));
@@ -96,7 +106,20 @@ Number source_number(const NumberCheck& check, std::uint64_t value, unsigned e) 
 
 }  // namespace
 
-LaunchNumbers::LaunchNumbers(Grid& grid) : grid_(grid), places_(*grid.ptx) {}
+LaunchNumbers::LaunchNumbers(Grid& grid) : grid_(grid), serial_(next_serial.fetch_add(1)), places_(*grid.ptx) {}
+
+/// Most of a thread's calls are about the same few places.
+const NumberPlace* LaunchNumbers::place_at(std::uint64_t place) {
+  struct Seen {
+    std::uint64_t launch = 0;
+    std::uint64_t place = 0;
+    const NumberPlace* known = nullptr;
+  };
+  thread_local Seen seen[16];
+  Seen& mine = seen[place % std::size(seen)];
+  if (mine.launch != serial_ || mine.place != place) mine = {serial_, place, places_.at(place)};
+  return mine.known;
+}
 
 std::uint64_t LaunchNumbers::number_of_thread(const ThreadState& thread, std::uint32_t linear) const {
   const std::uint32_t(&block)[3] = thread.block->block_id;
@@ -148,12 +171,14 @@ void LaunchNumbers::hand_on(const OriginPointer& origin) {
 }
 
 OriginPointer LaunchNumbers::report(const ThreadState& thread, std::uint64_t place, const NumberPlace& known,
-                                    NumberEvent event, const std::string& headline, std::vector<std::string> details) {
+                                    NumberEvent event, const std::string& headline, std::vector<std::string> details,
+                                    const std::atomic<std::uint64_t>* repeated) {
   const auto [at, is_new] = reported_.try_emplace({place, headline});
   Reported& reported = at->second;
   if (is_new) {
     reported.is_quiet = is_quiet(*grid_.ptx, *known.function, *known.instruction, *grid_.kernel, event);
     reported.handed_on = std::make_shared<std::atomic<std::uint64_t>>(0);
+    reported.repeated = repeated;
     reported.finding.headline = headline;
     reported.finding.line = known.instruction->position.line;
     reported.finding.details = std::move(details);
@@ -165,15 +190,15 @@ OriginPointer LaunchNumbers::report(const ThreadState& thread, std::uint64_t pla
   if (reported.origins < most_origins) {
     ++reported.origins;
     reported.last_origin = std::make_shared<NumberOrigin>(
-        NumberOrigin{.text = headline + " at " + known.text + ", " + thread_in_words(thread), .way = {}, .handed_on = reported.handed_on});
+        NumberOrigin{.text = headline + " at " + known.text + ", " + thread_in_words(thread),
+                     .way = {},
+                     .handed_on = reported.handed_on});
   }
   return reported.last_origin;
 }
 
 void LaunchNumbers::tell_element(const ThreadState& thread, std::uint64_t place, const NumberPlace& known,
-                                 const Computed& computed, std::size_t first_source) {
-  const NumberEvent event = judge(computed);
-  if (event == NumberEvent::Nothing) return;
+                                 NumberEvent event, const Computed& computed, std::size_t first_source) {
   OriginPointer origins[3];
   bool is_handed = false;
   for (std::size_t n = 0; n < computed.count; ++n) {
@@ -182,7 +207,8 @@ void LaunchNumbers::tell_element(const ThreadState& thread, std::uint64_t place,
     is_handed = is_handed || origins[n];
   }
   if (event == NumberEvent::Handed) {
-    const auto* const first = std::find_if(std::begin(origins), std::end(origins), [](const auto& each) { return each != nullptr; });
+    const auto* const first =
+        std::find_if(std::begin(origins), std::end(origins), [](const auto& each) { return each != nullptr; });
     if (first == std::end(origins)) return;
     hand_on(*first);
     remember(thread, place, computed.result.is_nan(), *first);
@@ -191,10 +217,13 @@ void LaunchNumbers::tell_element(const ThreadState& thread, std::uint64_t place,
   std::vector<std::string> details{equation(computed)};
   for (std::size_t n = 0; n < computed.count; ++n) {
     if (!computed.operands[n].is_special()) continue;
-    details.push_back("operand " + std::to_string(n + 1) + ", " + number_in_words(computed.operands[n]) +
-                      ": " + source_in_words(known.sources[first_source + n], origins[n]));
+    details.push_back("operand " + std::to_string(n + 1) + ", " + number_in_words(computed.operands[n]) + ": " +
+                      source_in_words(known.sources[first_source + n], origins[n]));
   }
-  const OriginPointer origin = report(thread, place, known, event, headline(event, computed), std::move(details));
+  std::atomic<std::uint64_t>* const repeated = repetitions(known, event, computed);
+  const OriginPointer origin =
+      report(thread, place, known, event, headline(event, computed), std::move(details), repeated);
+  if (repeated != nullptr) repeated->store(std::max<std::uint64_t>(repeated->load(), 1));
   if (computed.result.is_special()) remember(thread, place, computed.result.is_nan(), origin);
 }
 
@@ -213,18 +242,23 @@ void LaunchNumbers::tell_memory(const ThreadState& thread, std::uint64_t place, 
     *loaded = *origin;
     loaded->way = ", by way of " + memory_in_words(thread, address);
   } else {
-    loaded->text = "from " + memory_in_words(thread, address) + ", where no instruction that was looked at has put it, by " + known.text;
+    loaded->text = "from " + memory_in_words(thread, address) +
+                   ", where no instruction that was looked at has put it, by " + known.text;
   }
   remember(thread, place, number.is_nan(), std::move(loaded));
 }
 
-void LaunchNumbers::tell(const ThreadState& thread, std::uint64_t place, const std::uint64_t (&values)[4],
-                         std::size_t count) {
-  const NumberPlace* const known = places_.at(place);
+void LaunchNumbers::tell(const BlockState& block, std::uint32_t linear, std::uint64_t place,
+                         const std::uint64_t (&values)[4], std::size_t count) {
+  const NumberPlace* const known = place_at(place);
   if (known == nullptr) return;
-  const std::lock_guard lock(mutex_);
+  ThreadState thread{};
+  thread.block = &block;
+  thread.linear = linear;
   if (known->check == nullptr) {
     if (!known->held) return;
+    const std::lock_guard lock(mutex_);
+    set_thread_id(thread, grid_, linear);
     for (unsigned e = 0; e < known->held->elements; ++e) {
       const Number number = number_of(known->held->result, element(values[0], known->held->result, e));
       if (number.is_special()) return tell_memory(thread, place, *known, number, values[0], values[1]);
@@ -243,7 +277,16 @@ void LaunchNumbers::tell(const ThreadState& thread, std::uint64_t place, const s
       computed.count = count - 1;
       for (std::size_t n = 0; n + 1 < count; ++n) computed.operands[n] = source_number(*known->check, values[1 + n], e);
     }
-    tell_element(thread, place, *known, computed, test.has(NumberTest::by_operand) ? e : 0);
+    const NumberEvent event = judge(computed);
+    if (event == NumberEvent::Nothing) continue;
+    if (std::atomic<std::uint64_t>* const repeated = repetitions(*known, event, computed);
+        repeated != nullptr && repeated->load(std::memory_order_relaxed) != 0) {
+      repeated->fetch_add(1, std::memory_order_relaxed);
+      continue;
+    }
+    const std::lock_guard lock(mutex_);
+    set_thread_id(thread, grid_, linear);
+    tell_element(thread, place, *known, event, computed, test.has(NumberTest::by_operand) ? e : 0);
   }
 }
 
@@ -251,6 +294,8 @@ void LaunchNumbers::finish() {
   const std::lock_guard lock(mutex_);
   for (auto& [key, reported] : reported_) {
     if (reported.is_quiet) continue;
+    if (reported.repeated != nullptr)
+      reported.finding.count += std::max<std::uint64_t>(reported.repeated->load(), 1) - 1;
     if (const std::uint64_t handed = reported.handed_on->load(); handed != 0)
       reported.finding.details.push_back("it made " + std::to_string(handed) + " other result" +
                                          (handed == 1 ? "" : "s") + " NaN or infinite");

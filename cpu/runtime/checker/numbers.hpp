@@ -41,7 +41,8 @@ class LaunchNumbers {
   explicit LaunchNumbers(Grid& grid);
 
   /// One lane's result and operands, as checked code has them.
-  void tell(const ThreadState& thread, std::uint64_t place, const std::uint64_t (&values)[4], std::size_t count);
+  void tell(const BlockState& block, std::uint32_t thread, std::uint64_t place, const std::uint64_t (&values)[4],
+            std::size_t count);
   void tell_product(const ThreadState& first, std::uint32_t line, const MatrixNumbers& numbers);
 
   /// Gives the findings to the grid's.
@@ -61,15 +62,18 @@ class LaunchNumbers {
     std::uint64_t origins = 0;
     OriginPointer last_origin;
     bool is_quiet = false;
+    const std::atomic<std::uint64_t>* repeated = nullptr;  ///< more of them
   };
 
   /// `first_source`: which of the place's sources belongs to the first operand.
-  void tell_element(const ThreadState& thread, std::uint64_t place, const NumberPlace& known, const Computed& computed,
-                    std::size_t first_source);
+  const NumberPlace* place_at(std::uint64_t place);
+  void tell_element(const ThreadState& thread, std::uint64_t place, const NumberPlace& known, NumberEvent event,
+                    const Computed& computed, std::size_t first_source);
   void tell_memory(const ThreadState& thread, std::uint64_t place, const NumberPlace& known, const Number& number,
                    std::uint64_t bits, std::uint64_t address);
   OriginPointer report(const ThreadState& thread, std::uint64_t place, const NumberPlace& known, NumberEvent event,
-                       const std::string& headline, std::vector<std::string> details);
+                       const std::string& headline, std::vector<std::string> details,
+                       const std::atomic<std::uint64_t>* repeated);
   void hand_on(const OriginPointer& origin);
   OriginPointer origin_of(const ThreadState& thread, const NumberSources& sources, bool is_nan);
   OriginPointer origin_in(std::uint64_t thread, const NumberSources& sources, bool is_nan);
@@ -78,6 +82,7 @@ class LaunchNumbers {
   std::uint64_t number_of_thread(const ThreadState& thread, std::uint32_t linear) const;
 
   Grid& grid_;
+  const std::uint64_t serial_;  ///< among all launches
   NumberPlaces places_;
   std::mutex mutex_;
   std::map<std::pair<std::uint64_t, std::string>, Reported> reported_;

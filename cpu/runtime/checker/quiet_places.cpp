@@ -82,15 +82,16 @@ std::string parse(std::string_view entry, QuietPlace& place) {
       const std::size_t end = std::min(words.find('+'), words.size());
       NumberEvent event{};
       if (!find_event(trimmed(words.substr(0, end)), event))
-        return "'" + std::string(words.substr(0, end)) + "' is none of nan, infinity, division, underflow, cancellation";
+        return "'" + std::string(words.substr(0, end)) +
+               "' is none of nan, infinity, division, underflow, cancellation";
       place.events.push_back(event);
       words.remove_prefix(std::min(end + 1, words.size()));
     }
   }
   if (where.empty()) return "'" + std::string(entry) + "' names no place";
   const std::size_t colon = where.rfind(':');
-  const bool has_lines = colon != std::string_view::npos &&
-                         read_lines(where.substr(colon + 1), place.first_line, place.last_line);
+  const bool has_lines =
+      colon != std::string_view::npos && read_lines(where.substr(colon + 1), place.first_line, place.last_line);
   if (has_lines)
     place.file = where.substr(0, colon);
   else if (where.find('.') != std::string_view::npos)
@@ -170,7 +171,8 @@ bool ptx_asks_for_quiet(const ptx::Module& module, const ptx::Function& function
   const auto at = static_cast<std::size_t>(spelt.data() - text.data());
   if (asks_for_quiet(text.substr(at, text.find('\n', at) - at), event)) return true;
   if (function.text.empty() || function.text.data() > spelt.data()) return false;
-  const std::string_view before = function.text.substr(0, static_cast<std::size_t>(spelt.data() - function.text.data()));
+  const std::string_view before =
+      function.text.substr(0, static_cast<std::size_t>(spelt.data() - function.text.data()));
   const std::size_t last = before.rfind(pragma);
   if (last == std::string_view::npos) return false;
   const std::string_view rest = trimmed(before.substr(last + pragma.size()));

@@ -15,8 +15,8 @@ namespace cucore::cpu::runtime {
 /// One entry of the variable: which events are no report, and where. An empty list of events is all of them.
 struct QuietPlace {
   std::vector<NumberEvent> events;
-  std::string kernel;  ///< with `*` for any text; empty: any
-  std::string file;    ///< the end of a path; empty: any
+  std::string kernel;                           ///< with `*` for any text; empty: any
+  std::string file;                             ///< the end of a path; empty: any
   std::uint32_t first_line = 0, last_line = 0;  ///< 0: any
 
   bool covers(NumberEvent event, std::string_view of_kernel, std::string_view of_file, std::uint32_t line) const;

@@ -18,15 +18,14 @@ namespace {
 constexpr std::uint64_t default_limit = 100;
 
 /// What CUCORE_CPU_CHECK may name.
-constexpr std::pair<std::string_view, std::uint32_t> check_classes[] = {
-    {"memory", check_class::memory_checks},
-    {"race", check_class::race_checks},
-    {"init", check_class::init_checks},
-    {"sync", check_class::sync_checks},
-    {"fp", check_class::number_checks},
-    {"all", check_class::access_checks},
-    {"0", 0},
-    {"", 0}};
+constexpr std::pair<std::string_view, std::uint32_t> check_classes[] = {{"memory", check_class::memory_checks},
+                                                                        {"race", check_class::race_checks},
+                                                                        {"init", check_class::init_checks},
+                                                                        {"sync", check_class::sync_checks},
+                                                                        {"fp", check_class::number_checks},
+                                                                        {"all", check_class::access_checks},
+                                                                        {"0", 0},
+                                                                        {"", 0}};
 
 std::uint32_t classes_from_environment() {
   const std::string text = setting(Setting::check).value_or("");

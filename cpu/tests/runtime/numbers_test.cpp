@@ -112,7 +112,9 @@ TEST(number_checks, take_the_sum_of_two_products_for_a_difference_of_rounded_num
   const auto may_cancel = [](const std::string& body) {
     const ptx::ParseResult parsed = kernel(body);
     const ptx::Function& function = parsed.module->functions[0];
-    return checks_of(parsed).any_at(static_cast<std::uint32_t>(function.body.size()) - 2)->test.has(NumberTest::may_cancel);
+    return checks_of(parsed)
+        .any_at(static_cast<std::uint32_t>(function.body.size()) - 2)
+        ->test.has(NumberTest::may_cancel);
   };
   EXPECT_TRUE(may_cancel("mul.f32 %f1, %f2, %f3;\nneg.f32 %f7, %f1;\nfma.rn.f32 %f4, %f5, %f6, %f7;\n"));
   EXPECT_FALSE(may_cancel("mul.f32 %f1, %f5, %f6;\nneg.f32 %f7, %f1;\nfma.rn.f32 %f4, %f5, %f6, %f7;\n"));

@@ -2,12 +2,16 @@
 device's checker of numbers (`CUCORE_CPU_CHECK=fp`) must find, and that it says nothing of the twins.
 
     python planted_numbers.py bad|clean NAME ...   runs them, saying `#### NAME` on stderr before each
+    python planted_numbers.py table                counts what is found on its line, and false alarms, by type and form
 
 Each is one instruction of PTX between loads and a store. In `bad` one of the 64 threads gets the numbers that make the
 exception, in `clean` none does.
 """
 
+import os
+import re
 import struct
+import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -108,19 +112,27 @@ def of_type(kind, most, least, close):
     r = "" if kind in ("f16", "bf16") else ".rn"
     rows = [
         Planted(f"add_overflow_{kind}", f"add{r}.{kind} %d, %a, %b;", kind, (most, most), (1.5, 2.5), OVERFLOW),
-        Planted(f"add_nan_{kind}", f"add{r}.{kind} %d, %a, %b;", kind, (INF, -INF), (1.5, 2.5), NAN_MADE, "inf + (-inf)"),
+        Planted(
+            f"add_nan_{kind}", f"add{r}.{kind} %d, %a, %b;", kind, (INF, -INF), (1.5, 2.5), NAN_MADE, "inf + (-inf)"
+        ),
         Planted(f"sub_nan_{kind}", f"sub{r}.{kind} %d, %a, %b;", kind, (INF, INF), (5.5, 2.5), NAN_MADE, "inf - inf"),
         Planted(f"sub_cancels_{kind}", f"sub{r}.{kind} %d, %a, %b;", kind, close, (5.5, 2.25), CANCELLED),
         Planted(f"mul_overflow_{kind}", f"mul{r}.{kind} %d, %a, %b;", kind, (most, most), (1.5, 0.0), OVERFLOW),
         Planted(f"mul_nan_{kind}", f"mul{r}.{kind} %d, %a, %b;", kind, (INF, 0.0), (1.5, 0.0), NAN_MADE, "inf * 0"),
         Planted(f"mul_subnormal_{kind}", f"mul{r}.{kind} %d, %a, %b;", kind, (least, 0.25), (1.5, 2.5), SUBNORMAL),
         Planted(f"mul_zero_{kind}", f"mul{r}.{kind} %d, %a, %b;", kind, (least, least), (0.0, 2.5), ZERO),
-        Planted(f"fma_overflow_{kind}", f"fma.rn.{kind} %d, %a, %b, %c;", kind, (most, most, 1.0), (1.5, 2.5, 1.0), OVERFLOW),
-        Planted(f"fma_nan_{kind}", f"fma.rn.{kind} %d, %a, %b, %c;", kind, (most, INF, -INF), (1.5, 2.5, 0.0), NAN_MADE),
+        Planted(
+            f"fma_overflow_{kind}", f"fma.rn.{kind} %d, %a, %b, %c;", kind, (most, most, 1.0), (1.5, 2.5, 1.0), OVERFLOW
+        ),
+        Planted(
+            f"fma_nan_{kind}", f"fma.rn.{kind} %d, %a, %b, %c;", kind, (most, INF, -INF), (1.5, 2.5, 0.0), NAN_MADE
+        ),
     ]
     if kind in ("f32", "f64"):
         rows += [
-            Planted(f"div_zero_{kind}", f"div.rn.{kind} %d, %a, %b;", kind, (3.0, 0.0), (1.5, 2.5), BY_ZERO, "3 / 0 = inf"),
+            Planted(
+                f"div_zero_{kind}", f"div.rn.{kind} %d, %a, %b;", kind, (3.0, 0.0), (1.5, 2.5), BY_ZERO, "3 / 0 = inf"
+            ),
             Planted(f"div_nan_{kind}", f"div.rn.{kind} %d, %a, %b;", kind, (0.0, 0.0), (1.5, 2.5), NAN_MADE, "0 / 0"),
             Planted(f"div_overflow_{kind}", f"div.rn.{kind} %d, %a, %b;", kind, (most, 0.25), (1.5, INF), OVERFLOW),
             Planted(f"div_subnormal_{kind}", f"div.rn.{kind} %d, %a, %b;", kind, (least, 4.0), (1.5, 4.0), SUBNORMAL),
@@ -142,16 +154,28 @@ def table():
                 continue  # of sm_100
             rows += [
                 Planted(
-                    f"mul_overflow_{kind}_{half}", f"mul{r}.{kind} %d, %a, %b;", kind,
-                    (pair(most, 1.0), pair(most, 1.0)), ((1.5, 2.0), (1.0, 3.0)), OVERFLOW,
+                    f"mul_overflow_{kind}_{half}",
+                    f"mul{r}.{kind} %d, %a, %b;",
+                    kind,
+                    (pair(most, 1.0), pair(most, 1.0)),
+                    ((1.5, 2.0), (1.0, 3.0)),
+                    OVERFLOW,
                 ),
                 Planted(
-                    f"mul_subnormal_{kind}_{half}", f"mul{r}.{kind} %d, %a, %b;", kind,
-                    (pair(least, 1.0), pair(0.25, 1.0)), ((1.5, 0.0), (0.0, 3.0)), SUBNORMAL,
+                    f"mul_subnormal_{kind}_{half}",
+                    f"mul{r}.{kind} %d, %a, %b;",
+                    kind,
+                    (pair(least, 1.0), pair(0.25, 1.0)),
+                    ((1.5, 0.0), (0.0, 3.0)),
+                    SUBNORMAL,
                 ),
                 Planted(
-                    f"fma_nan_{kind}_{half}", f"fma.rn.{kind} %d, %a, %b, %c;", kind,
-                    (pair(INF, 1.0), pair(0.0, 1.0), (1.0, 1.0)), ((1.5, 2.0), (1.0, 3.0), (1.0, 1.0)), NAN_MADE,
+                    f"fma_nan_{kind}_{half}",
+                    f"fma.rn.{kind} %d, %a, %b, %c;",
+                    kind,
+                    (pair(INF, 1.0), pair(0.0, 1.0), (1.0, 1.0)),
+                    ((1.5, 2.0), (1.0, 3.0), (1.0, 1.0)),
+                    NAN_MADE,
                 ),
             ]
     approximate = [
@@ -194,21 +218,59 @@ def table():
         Planted("cvt_int_f16", "cvt.rn.f16.s32 %d, %a;", "f16 s32", (-100000,), (-1000,), OVERFLOW),
         Planted("cvt_f16x2", "cvt.rn.f16x2.f32 %d, %a, %b;", "f16x2 f32", (1.0, 1e5), (1.0, 0.0), OVERFLOW),
         Planted("cvt_bf16x2", "cvt.rn.bf16x2.f32 %d, %a, %b;", "bf16x2 f32", (3.4e38, 1.0), (1.0, 0.0), OVERFLOW),
-        Planted("cvt_e4m3_most", "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;", "e4m3x2 f32", (1.0, 1000.0), (0.0, 448.0), "Overflow to the largest"),
-        Planted("cvt_e4m3_least", "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;", "e4m3x2 f32", (1e-4, 1.0), (0.5, 1.0), ZERO),
-        Planted("cvt_e4m3_subnormal", "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;", "e4m3x2 f32", (0.01, 1.0), (0.5, 1.0), SUBNORMAL),
-        Planted("cvt_e5m2_most", "cvt.rn.satfinite.e5m2x2.f32 %d, %a, %b;", "e5m2x2 f32", (1e5, 1.0), (0.0, 57344.0), "Overflow to the largest"),
-        Planted("cvt_e4m3_halves", "cvt.rn.satfinite.e4m3x2.f16x2 %d, %a;", "e4m3x2 f16x2", ((1.0, 1000.0),), ((0.0, 448.0),), "Overflow to the largest"),
         Planted(
-            "fma_cancels", "{ .reg .b32 %m, %n; mul.rn.f32 %m, %a, %c; neg.f32 %n, %m;\n  fma.rn.f32 %d, %a, %b, %n; }", "f32",
-            (1.1, 1.3, 1.3000001), (1.1, 1.3, 0.5), CANCELLED,
+            "cvt_e4m3_most",
+            "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;",
+            "e4m3x2 f32",
+            (1.0, 1000.0),
+            (0.0, 448.0),
+            "Overflow to the largest",
+        ),
+        Planted(
+            "cvt_e4m3_least", "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;", "e4m3x2 f32", (1e-4, 1.0), (0.5, 1.0), ZERO
+        ),
+        Planted(
+            "cvt_e4m3_subnormal",
+            "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;",
+            "e4m3x2 f32",
+            (0.01, 1.0),
+            (0.5, 1.0),
+            SUBNORMAL,
+        ),
+        Planted(
+            "cvt_e5m2_most",
+            "cvt.rn.satfinite.e5m2x2.f32 %d, %a, %b;",
+            "e5m2x2 f32",
+            (1e5, 1.0),
+            (0.0, 57344.0),
+            "Overflow to the largest",
+        ),
+        Planted(
+            "cvt_e4m3_halves",
+            "cvt.rn.satfinite.e4m3x2.f16x2 %d, %a;",
+            "e4m3x2 f16x2",
+            ((1.0, 1000.0),),
+            ((0.0, 448.0),),
+            "Overflow to the largest",
+        ),
+        Planted(
+            "fma_cancels",
+            "{ .reg .b32 %m, %n; mul.rn.f32 %m, %a, %c; neg.f32 %n, %m;\n  fma.rn.f32 %d, %a, %b, %n; }",
+            "f32",
+            (1.1, 1.3, 1.3000001),
+            (1.1, 1.3, 0.5),
+            CANCELLED,
         ),
         Planted(
             "guarded", "setp.gt.f32 %q, %a, 0f00000000;\n  @!%q sqrt.rn.f32 %d, %a;", "f32", (-2.0,), (2.0,), NAN_MADE
         ),
         Planted(
-            "chosen", "{ .reg .b32 %m; rcp.rn.f32 %m, %a; setp.gt.f32 %q, %b, 0f00000000; selp.f32 %d, %m, %b, %q; }",
-            "f32", (0.0, 1.0), (0.0, -1.0), BY_ZERO,
+            "chosen",
+            "{ .reg .b32 %m; rcp.rn.f32 %m, %a; setp.gt.f32 %q, %b, 0f00000000; selp.f32 %d, %m, %b, %q; }",
+            "f32",
+            (0.0, 1.0),
+            (0.0, -1.0),
+            BY_ZERO,
         ),
     ]
     return rows
@@ -240,5 +302,51 @@ def main(what, *names):
         stream.sync()
 
 
+REPORT = re.compile(
+    r"^========= ([A-Z].*)\n=========     in kernel (.+?) at .*?PTX line (\d+).*\n((?:=========  .*\n)*)", re.M
+)
+
+
+def reports(said):
+    """By kernel: headline, line, and what is said under it."""
+    found = {}
+    for headline, kernel_name, line, rest in REPORT.findall(said):
+        found.setdefault(kernel_name.split("(")[0], []).append((headline, int(line), rest))
+    return found
+
+
+def checked(what, form):
+    """What is said of all kernels."""
+    done = subprocess.run(
+        [sys.executable, __file__, what],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "CUCORE_CPU_CHECK": "fp", "CUCORE_CPU_CHECK_LIMIT": "1000", "CUCORE_CPU_FORM": form},
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stderr
+
+
+def write_table():
+    ptx = module(PLANTED)
+    kinds = sorted({planted.kinds.split()[0] for planted in PLANTED})
+    forms = ("scalar", "vector", "masked")
+    print(f"{'result':<10}{'planted':>9}" + "".join(f"{form + ': found':>16}{'false alarms':>14}" for form in forms))
+    said = {form: (reports(checked("bad", form)), reports(checked("clean", form))) for form in forms}
+    for kind in [*kinds, "all"]:
+        chosen = [planted for planted in PLANTED if kind in ("all", planted.kinds.split()[0])]
+        row = f"{kind:<10}{len(chosen):>9}"
+        for form in forms:
+            bad, clean = said[form]
+            hits = [
+                [(each[0][: len(planted.found)], each[1]) for each in bad.get(planted.name, [])]
+                == [(planted.found, line_of(planted.name, ptx))]
+                for planted in chosen
+            ]
+            row += f"{sum(hits):>16}{sum(planted.name in clean for planted in chosen):>14}"
+        print(row)
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    write_table() if sys.argv[1:] == ["table"] else main(*sys.argv[1:])

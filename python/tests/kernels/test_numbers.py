@@ -1,56 +1,26 @@
 """The CPU device's checker of numbers: each planted exception is found on its line and by its thread, the same kernels
 on harmless numbers give no alarm, and reports say where a value came from."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import planted_numbers
 import pytest
 from conftest import run_python
-from planted_numbers import BAD_THREAD, PLANTED, line_of, module
+from planted_numbers import BAD_THREAD, PLANTED, checked, line_of, module, reports
 from test_async_copies import headers
 
 import cucore
 
-SCRIPT = Path(__file__).with_name("planted_numbers.py")
-REPORT = re.compile(r"^========= ([A-Z].*)\n=========     in kernel (.+?) at .*?PTX line (\d+).*\n((?:=========  .*\n)*)", re.M)
-
 if cucore.driver_info().kind != "cpu":
     pytest.skip("the checker is the CPU device's", allow_module_level=True)
-
-
-def reports(said):
-    """By kernel: headline, line, and what is said under it."""
-    found = {}
-    for headline, kernel, line, rest in REPORT.findall(said):
-        found.setdefault(kernel.split("(")[0], []).append((headline, int(line), rest))
-    return found
 
 
 @pytest.fixture(scope="module", params=["auto", "scalar", "vector", "masked"])
 def said(request):
     """Of the planted kernels and their twins, in each form."""
 
-    def run(what):
-        done = subprocess.run(
-            [sys.executable, str(SCRIPT), what],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env={
-                **os.environ,
-                "CUCORE_CPU_CHECK": "fp",
-                "CUCORE_CPU_CHECK_LIMIT": "1000",
-                "CUCORE_CPU_FORM": request.param,
-            },
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return done.stderr
-
-    return {what: run(what) for what in ("bad", "clean")}
+    return {what: checked(what, request.param) for what in ("bad", "clean")}
 
 
 def test_each_planted_exception_is_found(said):
@@ -86,14 +56,15 @@ code = cucore.Program(source, "c++", options).compile("cubin", name_expressions=
 data = device.allocate(1 << 16, stream=stream)
 data.fill(0, stream=stream)
 for name in NAMES:
-    cucore.launch(stream, cucore.LaunchConfig(grid=1, block=32), code.get_kernel(name), data)
+    cucore.launch(stream, cucore.LaunchConfig(grid=1, block=BLOCK), code.get_kernel(name), data)
 stream.sync()
 """
 
 
-def check(source, names, tmp_path=None, include=(), **environment):
+def check(source, names, tmp_path=None, include=(), block=32, **environment):
     """What is said of these kernels, which run one after the other on the same memory."""
-    program = f"SOURCE = {source!r}\nNAMES = {names!r}\nINCLUDE = {list(include)!r}\n" + PROGRAM
+    program = f"SOURCE = {source!r}\nNAMES = {names!r}\nINCLUDE = {list(include)!r}\nBLOCK = {block}\n"
+    program += PROGRAM
     words = []
     if tmp_path is not None:
         words.append(str(tmp_path / "numbers.cu"))
@@ -136,7 +107,10 @@ def test_a_value_is_followed_through_memory_and_other_lanes():
     assert headline == "NaN made" and "numbers.cu:15" in said, said
     assert "by thread (6,0,0)" in rest and re.search("Overflow to infinity at .*numbers.cu:4", rest), said
     assert "thread (7,0,0) in block (0,0,0), by way of memory at 0x" in rest, said
-    assert [each[0] for each in found["shuffles"]] in (["Division by zero", "NaN made"], ["NaN made", "Division by zero"])
+    assert [each[0] for each in found["shuffles"]] in (
+        ["Division by zero", "NaN made"],
+        ["NaN made", "Division by zero"],
+    )
     assert any(re.search("Division by zero at .*numbers.cu:18", each[2]) for each in found["shuffles"]), said
 
 
@@ -230,7 +204,8 @@ __global__ void halves(float* x) {
 __device__ unsigned pair(float v) { unsigned h = __bfloat16_as_ushort(__float2bfloat16(v)); return h | h << 16; }
 __global__ void brains(float* x) {
   float v = BAD && threadIdx.x == 5 ? 3e38f : 1.0f, d0, d1, d2, d3;
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%5,%5,%5,%5};"
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+    "{%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%5,%5,%5,%5};"
     : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3) : "r"(pair(v)), "f"(0.0f));
   x[threadIdx.x] = d0 + d1 + d2 + d3;
 }
@@ -249,7 +224,8 @@ __global__ void doubles(float* x) {
 __global__ void small(float* x) {
   unsigned v = BAD && threadIdx.x == 5 ? 0x7f7f7f7f : 0x38383838;
   float d0, d1, d2, d3, c = BAD ? 0.0f : 1.0f;
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%5,%5,%5,%5};"
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+    "{%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%5,%5,%5,%5};"
     : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3) : "r"(v), "f"(c));
   x[threadIdx.x] = d0 > d1;
 }
@@ -275,6 +251,40 @@ def test_products_of_matrices_are_looked_at(form):
         for name, (headline, detail) in FOUND.items():
             assert [each[0] for each in found[name]] == [headline], (name, said)
             assert "mma" in said and detail in found[name][0][2], (name, said)
+
+
+GROUP = """
+__global__ void group(float* x) {
+  __shared__ __align__(1024) unsigned a[1024], b[1024];
+  for (int i = threadIdx.x; i < 1024; i += 128) {
+    a[i] = BAD ? 0x7c007c00 : 0x3c003c00;
+    b[i] = BAD ? 0 : 0x3c003c00;
+  }
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  float d[4] = {0, 0, 0, 0};
+  auto describe = [](const void* at) {
+    return (unsigned long long)(__cvta_generic_to_shared(at) >> 4 & 0x3fff) | 8ull << 16 | 16ull << 32;
+  };
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  asm volatile("{.reg .pred p; setp.ne.b32 p, %6, 0;"
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %5, p, 1, 1, 0, 0;}"
+    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(describe(a)), "l"(describe(b)), "r"(1));
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  x[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+}
+"""
+
+
+def test_products_by_a_warpgroup_are_looked_at():
+    for bad in (1, 0):
+        found = reports(said := check(f"#define BAD {bad}\n" + GROUP, ["group"], block=128))
+        if not bad:
+            assert found == {}, said
+            continue
+        ((headline, _, rest),) = found["group"]
+        assert headline == "NaN made" and "a[0][0] * b[0][0] = inf * 0" in rest and "wgmma" in said, said
 
 
 def test_every_operation_and_format_is_planted():

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "cpu/compiler/checks/mark_calls.hpp"
-#include "cpu/compiler/checks/number_marks.hpp"
 #include "cpu/compiler/checks/marks.hpp"
+#include "cpu/compiler/checks/number_marks.hpp"
 
 namespace cucore::cpu::compiler {
 

@@ -20,8 +20,7 @@ namespace {
 bool may_be_predicated(const Instruction& instruction) {
   if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     if (call->getCalledFunction() == nullptr) return false;
-    return call->getCalledFunction()->isIntrinsic() || is_mark(instruction, lanes_mark) ||
-           is_number_mark(instruction);
+    return call->getCalledFunction()->isIntrinsic() || is_mark(instruction, lanes_mark) || is_number_mark(instruction);
   }
   return true;
 }

@@ -35,11 +35,12 @@ Value* NumberQuestions::coarse_bits() {
     if (is_uniform(mark)) {
       llvm::SmallVector<Value*, 4> firsts;
       for (Value* const value : mark.values) firsts.push_back(values_.first_lane(value, 0));
-      uniform = b.CreateOr(uniform, b.CreateAnd(may_be_exceptional(b, mark.test, firsts), values_.first_lane(mark.chosen, 0)));
+      uniform = b.CreateOr(uniform,
+                           b.CreateAnd(may_be_exceptional(b, mark.test, firsts), values_.first_lane(mark.chosen, 0)));
       continue;
     }
     for (unsigned k = 0; k < c_.width.chunks; ++k) {
-      Value* one = may_be_exceptional(b, mark.test, values_of(mark, k));
+      Value* one = may_be_exceptional(b, mark.test, values_of(mark, k), c_.host);
       if (!llvm::isa<llvm::Constant>(mark.chosen)) one = b.CreateAnd(one, values_.vector(mark.chosen, k));
       if (c_.active.is_partial()) one = b.CreateAnd(one, c_.active.vector(k));
       varying = varying == nullptr ? one : b.CreateOr(varying, one);
@@ -65,9 +66,9 @@ void NumberQuestions::tell(const NumberMark& mark) {
     b.CreateCondBr(b.CreateIsNotNull(lanes), tells, next);
     b.SetInsertPoint(tells);
     for (unsigned n = 0; n < values.size(); ++n)
-      b.CreateAlignedStore(
-          values[n], b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), room_, std::uint64_t{8} * n * c_.width.lanes),
-          llvm::Align(8));
+      b.CreateAlignedStore(values[n],
+                           b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), room_, std::uint64_t{8} * n * c_.width.lanes),
+                           llvm::Align(8));
     call_number_service(b, {.block = c_.block_state(),
                             .place = mark.place,
                             .first = b.CreateAdd(c_.first_thread(), b.getInt32(k * c_.width.lanes)),
