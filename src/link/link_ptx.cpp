@@ -10,8 +10,9 @@ bool links_with_nvjitlink() {
   const ToolkitLibrary& found = toolkit::nvjitlink_library();
   if (found.is_broken) {
     throw UnavailableError({.call = "nvJitLinkVersion",
-                            .message = "nvJitLink is there but cannot be loaded: " + found.why_not,
-                            .hint = "install it again, or remove it, so that the driver links instead"});
+                            .message = "nvJitLink cannot be loaded: " + found.why_not,
+                            .hint = "install it again, or remove it or the variable that names it, so that the driver "
+                                    "links instead"});
   }
   return found.available;
 }

@@ -55,7 +55,8 @@ Opened not_found(Opened opened, const Wanted& wanted, const std::string& tried) 
   return opened;
 }
 
-// A file that the user named and that cannot be loaded ends the search: another library is not what was asked for.
+// A file that the user named and that is not there or cannot be loaded ends the search: another library is not what was
+// asked for.
 Opened open_first(const std::vector<Place>& candidates, const Wanted& wanted) {
   Opened opened;
   std::string tried;
@@ -65,7 +66,9 @@ Opened open_first(const std::vector<Place>& candidates, const Wanted& wanted) {
       const bool loader_search = place.folder.empty() && place.file.empty();
       if (!loader_search && !fs::exists(file, ignored)) {
         tried += "\n  " + file.string() + " (" + place.rule + "): no such file";
-        continue;
+        if (place.file.empty()) continue;
+        opened.library.is_broken = true;
+        return not_found(std::move(opened), wanted, tried);
       }
       void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
       void* symbol = handle != nullptr ? ::dlsym(handle, wanted.a_function) : nullptr;

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import run_python
 
 import cucore
 
@@ -101,3 +102,25 @@ def test_the_compilers_of_an_environment_compile_and_link(packages, tmp_path):
     assert all(path.startswith(packages) for path, _ in libraries.values()), libraries
     assert libraries["nvrtc"][1][0] == libraries["nvjitlink"][1][0]
     assert said == "ok"
+
+
+@pytest.mark.parametrize("variable", ["CUCORE_NVRTC", "CUCORE_NVJITLINK", "CUCORE_NVVM"])
+def test_a_variable_that_names_a_missing_file_is_an_error_that_names_both(variable, tmp_path):
+    missing = tmp_path / "missing.so"
+    program = """
+        import cucore
+        ir = 'target triple = "nvptx64-nvidia-cuda"'
+        uses = {
+            "CUCORE_NVRTC": lambda: cucore.compile_ptx("", {"arch": "sm_80"}),
+            "CUCORE_NVJITLINK": lambda: cucore.Linker.which_backend(),
+            "CUCORE_NVVM": lambda: cucore.Program(ir, "nvvm", {"arch": "sm_80"}),
+        }
+        variable, = [name for name in uses if name in __import__("os").environ]
+        try:
+            uses[variable]()
+            print("passed over")
+        except RuntimeError as error:
+            print(str(error))
+    """
+    result = run_python(program, env={variable: str(missing)})
+    assert f"{missing} ({variable}): no such file" in result.stdout, result.stdout + result.stderr
