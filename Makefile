@@ -9,6 +9,7 @@
 #   make wheels     what `pip install` takes, for every Python of this machine, in build/wheels
 #   make test-install   those wheels in bare systems (debootstrap; root, minutes)
 #   make test-gpu   the conformance suites on a GPU                make docs      the site in build/docs/site
+#   make test-arm   everything built for 64-bit Arm and run under qemu-user (hours; goes on where it was stopped)
 #
 # No CUDA toolkit of the machine is used unless CUDA_HOME is set.
 SHELL := /bin/bash
@@ -23,7 +24,9 @@ SITE = $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('purelib
 
 BUILD_PACKAGES := ca-certificates g++ cmake ninja-build ccache llvm-19-dev libboost-context-dev liblz4-dev libzstd-dev \
                   zlib1g-dev libcli11-dev python3-dev python3-venv libgtest-dev libgmock-dev libbenchmark-dev
-TEST_PACKAGES := $(BUILD_PACKAGES) git pkgconf clang-19 clang-format-19 libclang-rt-19-dev valgrind gdb redis-server libhiredis-dev
+TEST_PACKAGES := $(BUILD_PACKAGES) git pkgconf clang-19 clang-format-19 libclang-rt-19-dev valgrind gdb redis-server \
+                 libhiredis-dev
+ARM_PACKAGES := g++-aarch64-linux-gnu qemu-user-static
 DOCS_PACKAGES := doxygen
 BENCH_PACKAGES := pocl-opencl-icd ocl-icd-libopencl1
 
@@ -35,7 +38,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: wheels test-install build demo test test-clients test-gpu bench bench-gpu lint docs setup setup-test configure build-all clean
+.PHONY: wheels test-arm test-install build demo test test-clients test-gpu bench bench-gpu lint docs setup setup-test configure build-all clean
 
 # ---- set-up -------------------------------------------------------------------------------------------------------
 .setup/build-packages: Makefile
@@ -105,6 +108,10 @@ test: build-all
 
 test-gpu: build-all
 	@$(PYTHON) tools/test_gpu.py
+
+test-arm: setup-test
+	@tools/install_packages $(ARM_PACKAGES)
+	@$(PYTHON) tools/test_arm.py
 
 test-install: setup-test wheels
 	@tools/install_packages debootstrap

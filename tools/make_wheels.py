@@ -5,6 +5,9 @@ A wheel is built by its own pyproject.toml, given the platform tag that auditwhe
 anything of a system but glibc of 2.36 or older and libgcc_s, if it exports what others could take, or if it is not
 stripped. The build tools are those of tools/requirements-wheels.txt, in .setup/wheels: no isolated environment, so that
 the compiler's cache knows the files again.
+
+With `--arm FOLDER` they are those for 64-bit Arm, cross-built against the folder that tools/arm_system.py made, for the
+version of Python that is in it; give the interpreter of that version with `--python`.
 """
 
 import argparse
@@ -21,7 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".setup/wheels"  # importable by every Python: nothing in it that is compiled is imported
 BUILD = ROOT / "build-wheel"  # as deep as build/, for the compiler's cache
 VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.13t", "3.14", "3.14t")
-SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libdl.so.2", "libpthread.so.0"}
+SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0"}
+SYSTEM_LIBRARIES |= {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 NEWEST_GLIBC = (2, 36)  # of Debian 12
 # Whose terms lie in a wheel, for what is linked into it.
 LICENSES = {
@@ -55,7 +59,7 @@ def interpreters():
     return found
 
 
-def build(source, python, output):
+def build(source, python, output, arm=None):
     """Builds the wheel of the project in `source` for an interpreter; returns its file, not yet checked."""
     shutil.rmtree(BUILD, ignore_errors=True)
     settings = {
@@ -68,6 +72,11 @@ def build(source, python, output):
         settings["cmake.define.nanobind_ROOT"] = str(nanobind)
     code = f"import scikit_build_core.build as backend; backend.build_wheel({str(output)!r}, {settings!r})"
     env = {**os.environ, "PYTHONPATH": str(TOOLS), "CXX": "c++"}
+    if arm:
+        settings["cmake.define.CMAKE_TOOLCHAIN_FILE"] = str(ROOT / "cmake/aarch64-linux-gnu.cmake")
+        settings["cmake.define.CUCORE_ARM_SYSTEM"] = str(arm.absolute())
+        env["_PYTHON_HOST_PLATFORM"] = "linux-aarch64"  # what Python says of where it runs, and so the wheel's name
+        del env["CXX"]
     run([python, "-c", code], cwd=source, env=env)
     return next(output.glob("*.whl"))
 
@@ -141,6 +150,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=ROOT / "build/wheels", help="the folder of the wheels")
     parser.add_argument("--python", action="append", type=Path, help="an interpreter, instead of all that are found")
+    parser.add_argument("--arm", type=Path, metavar="FOLDER", help="for 64-bit Arm, against this folder")
     parser.add_argument("--list", action="store_true", help="print the interpreters that would be used, and end")
     arguments = parser.parse_args()
     pythons = interpreters()
@@ -157,7 +167,7 @@ def main():
     any_python = next(iter(pythons.values()))
     for source, python in [(ROOT / "python/cpu_device", any_python), *((ROOT, python) for python in pythons.values())]:
         with tempfile.TemporaryDirectory() as folder:
-            wheel = give_platform_tag(build(source, python, Path(folder)), arguments.output)
+            wheel = give_platform_tag(build(source, python, Path(folder), arguments.arm), arguments.output)
         print(f"{wheel.stat().st_size / 1e6:5.1f} MB  {wheel}", flush=True)
     shutil.rmtree(BUILD, ignore_errors=True)
 

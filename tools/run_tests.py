@@ -249,6 +249,13 @@ def demo(log):
     return sum((Tally.of(" ".join(map(str, program)), run(log, program), log) for program in programs), Tally())
 
 
+def arm(log):
+    """A sample of `make test-arm`, where that has built something."""
+    import test_arm  # which takes from this file
+
+    return test_arm.sample()
+
+
 SUITES = {
     "lint": lint,
     "tsan": sanitizer(
@@ -270,6 +277,7 @@ SUITES = {
     "cpp": cpp,
     "demo": demo,
     "fuzz": fuzz,
+    "arm": arm,
 }
 ALONE = {"lint"}  # keeps all cores busy
 

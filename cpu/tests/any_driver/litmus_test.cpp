@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr std::uint32_t rounds = 4000;
+constexpr std::uint32_t rounds = 64 * 256;
 constexpr std::uint32_t line_bytes = 128;  // apart, so that no two cells move together
 
 /// What a block does in a round with cells x and y, and results r0 and r1.
@@ -22,7 +22,8 @@ struct Litmus {
 
 void PrintTo(const Litmus& litmus, std::ostream* out) { *out << litmus.name; }
 
-/// Every block waits for the others before each round, though not for ever.
+/// Every block waits for the others now and then, though not for ever: between two waits they run freely, which is when
+/// their accesses meet.
 std::string program(const Litmus& litmus) {
   const std::string count = std::to_string(litmus.blocks.size());
   std::string text =
@@ -32,12 +33,12 @@ std::string program(const Litmus& litmus) {
       "%seen;\n.reg .pred %p, %q, %is<4>;\n"
       "ld.param.u64 %a0, [cells];\nld.param.u64 %arrived, [arrived];\nld.param.u64 %a2, [results];\n"
       "mov.u32 %block, %ctaid.x;\nmov.u32 %one, 1;\nmov.u32 %two, 2;\nmov.u32 %round, 0;\nmov.u32 %all, 0;\n"
-      "round:\n"
+      "round:\nand.b32 %seen, %round, 63;\nsetp.ne.u32 %p, %seen, 0;\n@%p bra go;\n"
       "add.u32 %all, %all, " +
       count +
       ";\nred.relaxed.gpu.global.add.u32 [%arrived], 1;\nmov.u32 %spins, 0;\n"
       "wait:\nld.relaxed.gpu.global.u32 %seen, [%arrived];\nadd.u32 %spins, %spins, 1;\n"
-      "setp.ge.u32 %p, %seen, %all;\nsetp.gt.u32 %q, %spins, 2000;\nor.pred %p, %p, %q;\n@!%p bra wait;\n"
+      "setp.ge.u32 %p, %seen, %all;\nsetp.gt.u32 %q, %spins, 2000;\nor.pred %p, %p, %q;\n@!%p bra wait;\ngo:\n"
       "mad.wide.u32 %x, %round, " +
       std::to_string(2 * line_bytes) + ", %a0;\nadd.u64 %y, %x, " + std::to_string(line_bytes) +
       ";\nmad.lo.u32 %seen, %round, " + count +
@@ -69,7 +70,9 @@ TEST_P(LitmusTest, shows_nothing_that_is_forbidden) {
   ASSERT_OK(cuMemAlloc(&results, std::size_t{rounds} * blocks * 8));
   ASSERT_OK(cuMemsetD8(cells, 0, std::size_t{rounds} * 2 * line_bytes));
   ASSERT_OK(cuMemsetD8(arrived, 0, 4));
-  ASSERT_OK(launch(function, blocks, 1, nullptr, cells, arrived, results));
+  // All blocks run at once, and on threads of their own where there are as many.
+  void* arguments[] = {&cells, &arrived, &results};
+  ASSERT_OK(cuLaunchCooperativeKernel(function, blocks, 1, 1, 1, 1, 1, 0, nullptr, arguments));
   ASSERT_OK(cuCtxSynchronize());
   std::vector<std::uint32_t> found(std::size_t{rounds} * blocks * 2);
   ASSERT_OK(cuMemcpyDtoH(found.data(), results, found.size() * 4));
@@ -169,7 +172,7 @@ struct Contended {
   std::uint32_t first, last;
 };
 
-constexpr std::uint32_t contending = 8 * 64;
+constexpr std::uint32_t contending_blocks = 8, contending = contending_blocks * 64;
 
 class ContendedTest : public DriverTest, public testing::WithParamInterface<Contended> {};
 
@@ -189,7 +192,8 @@ TEST_P(ContendedTest, loses_nothing) {
   ASSERT_OK(cuMemAlloc(&word, 4));
   for (int round = 0; round < 20; ++round) {
     ASSERT_OK(cuMemsetD32(word, test.first, 1));
-    ASSERT_OK(launch(function, contending / 64, 64, nullptr, word));
+    void* arguments[] = {&word};
+    ASSERT_OK(cuLaunchCooperativeKernel(function, contending_blocks, 1, 1, 64, 1, 1, 0, nullptr, arguments));
     ASSERT_OK(cuCtxSynchronize());
     std::uint32_t found = 0;
     ASSERT_OK(cuMemcpyDtoH(&found, word, 4));
