@@ -128,3 +128,25 @@ def test_a_program_that_nvcc_compiled_runs(tmp_path, units):
         sources += [str(here / "runtime_program_unit.cu"), "-rdc=true"]
     subprocess.run([nvcc, "-arch=sm_80", *sources, "-o", str(program)], check=True, timeout=300)
     run_program(program, folder)
+
+
+ASK = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+assert cuda.cuInit(0) == 0
+for attribute in (88, 100):  # pageable memory access, and through the host's page tables
+    answer = ctypes.c_int(-1)
+    assert cuda.cuDeviceGetAttribute(ctypes.byref(answer), attribute, 0) == 0
+    print(answer.value)
+"""
+
+
+@pytest.mark.parametrize("check, answer", [("", "1"), ("race", "1"), ("memory", "0"), ("all", "0")])
+def test_programs_are_told_that_the_memory_checker_does_not_know_the_hosts_heap(check, answer):
+    folder = driver_folder()
+    if folder is None:
+        pytest.skip("no CPU device")
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "CUCORE_CPU_CHECK": check}
+    done = subprocess.run([sys.executable, "-c", ASK], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [answer, answer]
