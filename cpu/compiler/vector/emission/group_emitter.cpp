@@ -84,7 +84,7 @@ class GroupEmitter {
   Prefetching prefetching_{c_, values_};
   Arithmetic arithmetic_{c_, values_, checks_.index};
   VectorMemory memory_{c_, values_, checks_, idle_, arithmetic_, lanes_, prefetching_};
-  Atomics atomics_{c_, checks_, lanes_};
+  Atomics atomics_{c_, values_, checks_, lanes_};
   ConvergentOperations convergent_{c_, values_, barriers_, blocks_};
   NumberQuestions numbers_{c_, values_, checks_};
   Calls calls_{c_, values_, checks_, arithmetic_, lanes_, services_, convergent_, numbers_};

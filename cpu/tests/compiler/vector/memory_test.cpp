@@ -207,4 +207,32 @@ TEST(VectorForm, makes_what_it_loads_of_what_it_has_just_stored) {
   }
 }
 
+TEST(VectorForm, joins_updates_of_one_place_that_ask_for_nothing) {
+  // By all lanes, by some of each vector, by those of the first vector alone, and by none (where the place is none).
+  const std::string guards[] = {"setp.ge.u32 %p0, %r0, 0;\n", "and.b32 %r5, %r0, 5;\nsetp.eq.u32 %p0, %r5, 1;\n",
+                                "setp.lt.u32 %p0, %r0, 3;\n",
+                                "setp.gt.u32 %p0, %r0, 9999;\nselp.u64 %a4, %a4, 0, %p0;\n"};
+  for (const std::string operation :
+       {"add.u32", "add.u64", "and.b32", "xor.b64", "max.s64", "min.u64", "inc.u32", "add.f32"}) {
+    const std::string operand = operation == "add.f32"      ? "0f3f800000"
+                                : operation == "inc.u32"    ? "77"
+                                : operation.ends_with("64") ? "%a3"
+                                                            : "%r3";
+    for (const std::string space : {"shared", "global"}) {
+      const std::string at = space == "shared" ? "cell" : "%a0";
+      for (const std::string& guard : guards) {
+        const std::string text = kernel(
+            ".shared .align 8 .b8 cell[8];\nmov.u64 %a2, 0x123456789a;\nmov.u64 %a4, " + at +
+            ";\nmov.u64 %a5, %a4;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 st." + space + ".u64 [%a4], %a2;\nbar.sync 0;\n" +
+            "mul.lo.u32 %r3, %r0, 0x9e3779b1;\nmul.wide.u32 %a3, %r3, 0x85ebca6b;\n" + guard + "@%p0 red." + space +
+            "." + operation + " [%a4], " + operand + ";\nbar.sync 0;\nld." + space +
+            ".v2.u32 {%r1, %r2}, [%a5];\nxor.b32 %r1, %r1, %r2;\nbar.sync 0;\n");
+        const Words expected = run_form(text, FormOfCode::Scalar, 72);
+        EXPECT_EQ(run_form(text, FormOfCode::Vector, 72), expected) << operation << space << guard;
+        EXPECT_EQ(run_form(text, FormOfCode::Masked, 72), expected) << operation << space << guard;
+      }
+    }
+  }
+}
+
 }  // namespace cucore::cpu
