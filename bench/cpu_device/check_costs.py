@@ -121,7 +121,8 @@ def seconds_of_kernels(names):
 
 
 def measure(classes, form, names):
-    environment = {**os.environ, "CUCORE_DEVICE": "cpu", "CUCORE_CPU_FORM": form, "CUCORE_CPU_CHECK": classes}
+    environment = {**os.environ, "CUCORE_DEVICE": "cpu", "CUCORE_CPU_CHECK": classes}
+    environment["CUCORE_CPU_FORM"] = "auto-at-once" if form == "auto" else form
     done = subprocess.run(
         [sys.executable, __file__, "--child", *names], env=environment, capture_output=True, text=True, check=False
     )

@@ -94,6 +94,7 @@ def main():
     parser.add_argument("functions", nargs="*", metavar="FUNCTION")
     options = parser.parse_args()
     os.environ["CUCORE_DEVICE"] = "cpu"
+    os.environ.setdefault("CUCORE_CPU_FORM", "auto-at-once")
     import cucore
 
     device = cucore.Device()

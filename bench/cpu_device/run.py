@@ -142,6 +142,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     arguments = parser.parse_args()
     threads = str(os.cpu_count())
+    os.environ.setdefault("CUCORE_CPU_FORM", "auto-at-once")
     os.environ |= {"CUCORE_DEVICE": "cpu", "CUCORE_BENCH_THREADS": threads, "POCL_MAX_PTHREAD_COUNT": threads}
     os.environ.pop("CUCORE_CPU_MARCH", None)
 
@@ -157,7 +158,7 @@ def main():
 
     for line in machine():
         say(line)
-    say(f"threads: {threads} on all sides; form of code: {os.environ.get('CUCORE_CPU_FORM', 'the default')}")
+    say(f"threads: {threads} on all sides; form of code: {os.environ['CUCORE_CPU_FORM']}")
     say(about_pocl)
     say(f"medians; C++: -O3 -march=native; device: all of this processor; AVX2: the device, CUCORE_CPU_MARCH={AVX2}")
     say("MiB, stacks: the device's memory beside the data at its peak, code from the cache, and how much is stacks")

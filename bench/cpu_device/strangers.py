@@ -98,6 +98,7 @@ def main():
     options = parser.parse_args()
     os.environ.setdefault("CUCORE_DEVICE", "cpu")
     os.environ["CUCORE_CPU_REPORT"] = "forms"
+    os.environ.setdefault("CUCORE_CPU_FORM", "auto-at-once")
     # Idle threads sleep: their waiting would count as processor time.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")

@@ -51,6 +51,12 @@ KernelAddresses& kernel_addresses() {
 /// Device code cannot call a kernel: its address is only a name.
 std::uint64_t address_of(const Function& function) { return reinterpret_cast<std::uintptr_t>(&function); }
 
+/// For the trace.
+void describe(const loader::CompiledKernel& compiled, trace::Arguments& arguments) {
+  arguments.add("form", compiled.code->info.form == FormOfCode::Scalar ? "scalar" : "vector")
+      .raw("from_cache", compiled.was_cached ? "true" : "false");
+}
+
 }  // namespace
 
 Function::Function(Module& module, const KernelDescription& description) : module_(module), description_(description) {
@@ -95,6 +101,8 @@ CUfunction Function::handle() {
   return handle_;
 }
 
+std::string Function::name_of_compile() const { return trace::is_open() ? "compile " + description_.display_name : ""; }
+
 const loader::ModuleAddresses& Function::addresses() const {
   return module_.program().later ? addresses_ : module_.addresses();
 }
@@ -108,7 +116,7 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
   if (*code) return CUDA_SUCCESS;
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
   if (const Result<void> supported = check_supported(description_); !supported) return driver_result(supported);
-  if (later != nullptr && form == FormOfCode::Auto) {
+  if (later != nullptr && may_change_later(form)) {
     std::shared_ptr<LaterForm> vectors = code_.find_later(block);
     if (vectors && vectors->is_made()) {
       *code = take(vectors);
@@ -116,10 +124,7 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
     }
     const CompileOptions options = options_for(form, block);
     if (!vectors && options.checks == 0) {
-      if (auto found = find_compiled(*description_.ptx, description_.id, addresses(), options)) {
-        *code = keep(options, *std::move(found));
-        return CUDA_SUCCESS;
-      }
+      if (find(options, code)) return CUDA_SUCCESS;
       vectors = begin_later(options, threads);
     }
     if (vectors) {
@@ -131,15 +136,26 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
   return compile(options_for(form, block), false, code);
 }
 
+bool Function::find(const CompileOptions& options, std::shared_ptr<const Code>* code) {
+  trace::Slice slice("compile", name_of_compile());
+  auto found = find_compiled(*description_.ptx, description_.id, addresses(), options);
+  if (!found) {
+    slice.drop();
+    return false;
+  }
+  describe(*found, slice.arguments);
+  *code = keep(options, *std::move(found));
+  return true;
+}
+
 CUresult Function::compile(const CompileOptions& options, bool is_until_later, std::shared_ptr<const Code>* code) {
-  trace::Slice slice("compile", trace::is_open() ? "compile " + description_.display_name : "");
+  trace::Slice slice("compile", name_of_compile());
   Result<loader::CompiledKernel> compiled = compile_or_load(*description_.ptx, description_.id, addresses(), options);
   if (!compiled) {
     report("kernel " + description_.name + ": " + compiled.failure().sentence());
     return driver_result(compiled.failure());
   }
-  slice.arguments.add("form", compiled->code->info.form == FormOfCode::Scalar ? "scalar" : "vector")
-      .raw("from_cache", compiled->was_cached ? "true" : "false");
+  describe(*compiled, slice.arguments);
   *code = keep(options, *std::move(compiled), is_until_later);
   return CUDA_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -75,7 +76,9 @@ class Function {
 
  private:
   const loader::ModuleAddresses& addresses() const;
+  std::string name_of_compile() const;  ///< for the trace
   // With the mutex held.
+  bool find(const CompileOptions& options, std::shared_ptr<const Code>* code);
   CUresult compile(const CompileOptions& options, bool is_until_later, std::shared_ptr<const Code>* code);
   std::shared_ptr<const Code> keep(const CompileOptions& options, loader::CompiledKernel compiled,
                                    bool is_until_later = false);

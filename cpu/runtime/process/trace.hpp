@@ -134,6 +134,9 @@ class Slice {
   Slice(const Slice&) = delete;
   Slice& operator=(const Slice&) = delete;
 
+  /// It is not written: nothing came of it.
+  void drop() noexcept { begin_ = 0; }
+
   Arguments arguments;
 
  private:

@@ -7,6 +7,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -68,7 +71,7 @@ class LaterForm : public DriverTest {
   void SetUp() override {
     DriverTest::SetUp();
     const char* const form = std::getenv("CUCORE_CPU_FORM");
-    if (form != nullptr && std::string(form) != "auto") GTEST_SKIP() << "only the automatic choice changes";
+    if (form != nullptr && !std::string(form).starts_with("auto")) GTEST_SKIP() << "only the automatic choice changes";
     for (const char* const variable : {"CUCORE_CPU_CHECK", "CUCORE_CPU_CHECK_SEED", "CUCORE_CPU_DEBUG"})
       if (std::getenv(variable) != nullptr) GTEST_SKIP() << "checks, seeds and debuggers want one form";
   }
@@ -242,6 +245,38 @@ int run_alone(const std::string& test, bool on_one_core, const char* ending = ""
   int status = -1;
   waitpid(child, &status, 0);
   return status;
+}
+
+TEST_F(LaterForm, launches_wait_for_their_form_where_that_is_asked_for) {
+  if (const char* const form = std::getenv("CUCORE_CPU_FORM"); form == nullptr || std::string(form) != "auto-at-once") {
+    const std::string before = form != nullptr ? form : "auto";
+    setenv("CUCORE_CPU_FORM", "auto-at-once", 1);
+    EXPECT_EQ(run_alone("LaterForm.launches_wait_for*", false), 0);
+    setenv("CUCORE_CPU_FORM", before.c_str(), 1);
+    return;
+  }
+  const CUfunction function = load(50);
+  const CUdeviceptr memory = allocate(4096 * block);
+  const std::size_t before = compiled();
+  ASSERT_OK(launch(function, 4096, block, nullptr, memory, std::uint32_t{300}));
+  ASSERT_OK(cuCtxSynchronize());
+  ASSERT_OK(launch(function, 4096, block, nullptr, memory, std::uint32_t{300}));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(compiled(), before + 1);
+  expect_right(memory, 4096 * block, 300, 50);
+}
+
+TEST_F(LaterForm, the_trace_says_which_forms_a_launch_had) {
+  std::string folder = (std::filesystem::temp_directory_path() / "trace-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  setenv("CUCORE_TRACE", (folder + "/trace.json").c_str(), 1);
+  EXPECT_EQ(run_alone("LaterForm.one_long*", false), 0);
+  unsetenv("CUCORE_TRACE");
+  std::ifstream file(folder + "/trace.json");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  for (const char* const part : {R"("form":"scalar, then vector")", R"("form":"vector")", R"("name":"compile rounds")"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(LaterForm, on_one_core_it_is_the_same) {

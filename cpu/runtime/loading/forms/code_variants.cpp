@@ -21,6 +21,7 @@ constexpr std::uint32_t small_block = 8;
 /// What the environment asks of all code, read once.
 struct Asked {
   FormOfCode form;
+  bool at_once;
   bool debug;
   bool perf_map;
 };
@@ -34,7 +35,10 @@ FormOfCode form_from_environment() {
 }
 
 const Asked& asked() {
-  static const Asked answer{form_from_environment(), is_set_to(Setting::debug, "1"), is_set_to(Setting::perf_map, "1")};
+  static const Asked answer{.form = form_from_environment(),
+                            .at_once = is_set_to(Setting::form, "auto-at-once"),
+                            .debug = is_set_to(Setting::debug, "1"),
+                            .perf_map = is_set_to(Setting::perf_map, "1")};
   return answer;
 }
 
@@ -52,6 +56,8 @@ FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
   const bool is_worth_vectors = threads >= few_threads && block[0] * block[1] * block[2] >= small_block;
   return all.form == FormOfCode::Auto && !is_worth_vectors ? FormOfCode::Scalar : all.form;
 }
+
+bool may_change_later(FormOfCode form) { return form == FormOfCode::Auto && !asked().at_once; }
 
 CompileOptions options_for(FormOfCode form, const std::uint32_t (&block)[3]) {
   CompileOptions options{.form = form,

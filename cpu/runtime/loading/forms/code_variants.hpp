@@ -15,6 +15,10 @@ namespace cucore::cpu::runtime {
 /// the scalar one.
 FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads);
 
+/// Whether a launch may begin in another form than that until there is code (LaterForm): not with
+/// CUCORE_CPU_FORM=auto-at-once, nor where the form is not chosen automatically.
+bool may_change_later(FormOfCode form);
+
 /// What is asked of the compiler for that. CUCORE_CPU_DEBUG=1 asks for code for a debugger; CUCORE_CPU_PERF_MAP=1 makes
 /// it known to perf. CUCORE_CPU_MARCH, the processor whose instructions are enough, is read for each compile, so that
 /// one process can have code for several processors.
