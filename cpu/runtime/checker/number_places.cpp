@@ -40,6 +40,8 @@ bool hands_on(Opcode opcode) {
   }
 }
 
+bool is_product(Opcode opcode) { return opcode == Opcode::Mma || opcode == Opcode::Wmma || opcode == Opcode::Wgmma; }
+
 bool writes_operand(const Instruction& i) {
   return i.opcode != Opcode::St && i.opcode != Opcode::Red && i.opcode != Opcode::Bra && !i.operands.empty() &&
          i.operands[0].kind != Operand::Kind::Address;
@@ -91,8 +93,7 @@ NumberSources NumberPlaces::sources_of(const ptx::Function& function, const Oper
       const bool is_load = made.opcode == Opcode::Ld || made.opcode == Opcode::Ldu;
       if (is_load && made.space() == ptx::Space::Param) {
         sources.parameter_line = made.position.line;
-      } else if (is_load || known.checks.any_at(index) != nullptr || made.opcode == Opcode::Mma ||
-                 made.opcode == Opcode::Wmma || made.opcode == Opcode::Wgmma) {
+      } else if (is_load || known.checks.any_at(index) != nullptr || is_product(made.opcode)) {
         sources.makers.push_back(place_of(made));
       } else if (hands_on(made.opcode)) {
         if (made.opcode == Opcode::Shfl) sources.is_exchanged = true;
@@ -118,7 +119,7 @@ const NumberPlace* NumberPlaces::at(std::uint64_t place) {
         std::lower_bound(function.body.begin(), function.body.end(), line,
                          [](const Instruction& i, std::uint32_t wanted) { return i.position.line < wanted; });
     for (auto i = first; i != function.body.end() && i->position.line == line; ++i) {
-      if (column != 0 && i->position.column != column) continue;
+      if (column != 0 ? i->position.column != column : !is_product(i->opcode)) continue;
       known->function = &function;
       known->instruction = &*i;
       known->check = analysed(function).checks.any_at(static_cast<std::uint32_t>(i - function.body.begin()));

@@ -39,7 +39,7 @@ class NumberPlaces {
  public:
   explicit NumberPlaces(const ptx::Module& module) : module_(module) {}
 
-  /// `place`: PTX line, and in the high half the column (0: the first instruction of the line). Null if there is none.
+  /// `place`: PTX line, and in the high half the column (0: the product of matrices in it). Null if there is none.
   const NumberPlace* at(std::uint64_t place);
 
  private:

@@ -267,7 +267,7 @@ __global__ void group(float* x) {
     return (unsigned long long)(__cvta_generic_to_shared(at) >> 4 & 0x3fff) | 8ull << 16 | 16ull << 32;
   };
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-  asm volatile("{.reg .pred p; setp.ne.b32 p, %6, 0;"
+  asm volatile("{.reg .pred p; setp.ne.b32 p, %6, 0;\\n"
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %5, p, 1, 1, 0, 0;}"
     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(describe(a)), "l"(describe(b)), "r"(1));
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
