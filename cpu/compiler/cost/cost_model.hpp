@@ -59,6 +59,9 @@ inline constexpr unsigned largest_straight_code = 6000;
 /// Instructions on the way to a test that all lanes may run rather than part before it. Set by a stencil in
 /// three dimensions, as heat in cpu_device/run.py.
 inline constexpr int cheap_test = 16;
+/// Instructions that are copied so that a test need not be made again: none, since both copies would run under masks.
+/// Set by block_reduce in cpu_device/strangers.py.
+inline constexpr int most_copied_instructions = 0;
 /// Instructions of a side of a branch that are worth a third copy, under a mask. Set with it.
 inline constexpr std::size_t longest_side = 80;
 /// Values that are compared before lanes go back to the full version. Not measured by a committed bench.

@@ -57,6 +57,61 @@ Value* LaneLoop::made_of(Value* source, const Input& input) {
   return value;
 }
 
+/// One lane or several after the other.
+LaneLoop::Iteration LaneLoop::begin_all(unsigned at_once) {
+  auto* before = b.GetInsertBlock();
+  auto* loop = c_.new_block("lane");
+  b.CreateBr(loop);
+  b.SetInsertPoint(loop);
+  auto* lane = b.CreatePHI(b.getInt32Ty(), 2, "lane");
+  lane->addIncoming(b.getInt32(0), before);
+  return {lane, [this, lane, loop, at_once] {
+            auto* done = c_.new_block("lanes.done");
+            Value* following = b.CreateAdd(lane, b.getInt32(at_once));
+            lane->addIncoming(following, b.GetInsertBlock());
+            b.CreateCondBr(b.CreateICmpULT(following, b.getInt32(c_.width.group())), loop, done);
+            b.SetInsertPoint(done);
+          }};
+}
+
+/// From one bit of the masks that is set to the next, a word of them at a time.
+LaneLoop::Iteration LaneLoop::begin_active() {
+  const unsigned in_word = std::min(64U, c_.width.group());
+  llvm::Type* word = b.getIntNTy(in_word);
+  auto* masks = c_.slot(llvm::ArrayType::get(c_.mask_type(), c_.width.chunks), "active");
+  for (unsigned k = 0; k < c_.width.chunks; ++k)
+    b.CreateAlignedStore(c_.active.bits(k), b.CreateConstGEP1_32(c_.mask_type(), masks, k), llvm::Align(1));
+  auto* before = b.GetInsertBlock();
+  auto* begin = c_.new_block("lanes.of.word");
+  auto* look = c_.new_block("look.for.lane");
+  auto* active = c_.new_block("active.lane");
+  auto* next = c_.new_block("next.word");
+  b.CreateBr(begin);
+  b.SetInsertPoint(begin);
+  auto* number = b.CreatePHI(b.getInt32Ty(), 2, "word");
+  number->addIncoming(b.getInt32(0), before);
+  Value* all = b.CreateAlignedLoad(word, b.CreateGEP(word, masks, number), llvm::Align(1));
+  b.CreateBr(look);
+  b.SetInsertPoint(look);
+  auto* left = b.CreatePHI(word, 2, "left");
+  left->addIncoming(all, begin);
+  b.CreateCondBr(b.CreateIsNotNull(left), active, next);
+  b.SetInsertPoint(active);
+  Value* bit = b.CreateZExtOrTrunc(b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b.getTrue()), b.getInt32Ty());
+  Value* lane = b.CreateAdd(b.CreateMul(number, b.getInt32(in_word)), bit, "lane");
+  return {lane, [=, this] {
+            left->addIncoming(b.CreateAnd(left, b.CreateSub(left, llvm::ConstantInt::get(word, 1))),
+                              b.GetInsertBlock());
+            b.CreateBr(look);
+            b.SetInsertPoint(next);
+            auto* done = c_.new_block("lanes.done");
+            Value* following = b.CreateAdd(number, b.getInt32(1));
+            number->addIncoming(following, next);
+            b.CreateCondBr(b.CreateICmpULT(following, b.getInt32(c_.width.group() / in_word)), begin, done);
+            b.SetInsertPoint(done);
+          }};
+}
+
 std::vector<VectorValue> LaneLoop::for_each(llvm::ArrayRef<Value*> inputs, llvm::ArrayRef<llvm::Type*> results,
                                             const Body& body, unsigned lanes_in_iteration) {
   // Inputs that differ go through memory, so that a loop can pick its lane's.
@@ -80,29 +135,9 @@ std::vector<VectorValue> LaneLoop::for_each(llvm::ArrayRef<Value*> inputs, llvm:
   for (llvm::Type* type : results) {
     outputs.push_back(c_.slot(llvm::ArrayType::get(in_memory(type), c_.width.group()), "results"));
   }
-  llvm::AllocaInst* masks = nullptr;
-  if (c_.active.is_partial()) {
-    masks = c_.slot(llvm::ArrayType::get(c_.mask_type(), c_.width.chunks), "active");
-    for (unsigned k = 0; k < c_.width.chunks; ++k)
-      b.CreateAlignedStore(c_.active.bits(k), b.CreateConstGEP1_32(c_.mask_type(), masks, k), llvm::Align(1));
-  }
-  auto* before = b.GetInsertBlock();
-  auto* loop = c_.new_block("lane");
-  auto* next = c_.new_block("next.lane");
-  auto* done = c_.new_block("lanes.done");
-  b.CreateBr(loop);
-  b.SetInsertPoint(loop);
-  auto* first = b.CreatePHI(b.getInt32Ty(), 2, "lane");
-  first->addIncoming(b.getInt32(0), before);
   const unsigned at_once = c_.active.is_partial() ? 1 : std::min(lanes_in_iteration, c_.width.lanes);
-  if (c_.active.is_partial()) {
-    auto* active = c_.new_block("active.lane");
-    Value* chunk = b.CreateUDiv(first, b.getInt32(c_.width.lanes));
-    Value* bits = b.CreateAlignedLoad(c_.mask_type(), b.CreateGEP(c_.mask_type(), masks, chunk), llvm::Align(1));
-    Value* bit = b.CreateZExtOrTrunc(b.CreateURem(first, b.getInt32(c_.width.lanes)), c_.mask_type());
-    b.CreateCondBr(b.CreateTrunc(b.CreateLShr(bits, bit), b.getInt1Ty()), active, next);
-    b.SetInsertPoint(active);
-  }
+  const Iteration iteration = c_.active.is_partial() ? begin_active() : begin_all(at_once);
+  Value* const first = iteration.lane;
   for (unsigned i = 0; i < at_once; ++i) {
     Value* lane = i == 0 ? first : b.CreateNUWAdd(first, b.getInt32(i));
     Parts own;
@@ -123,12 +158,7 @@ std::vector<VectorValue> LaneLoop::for_each(llvm::ArrayRef<Value*> inputs, llvm:
       b.CreateStore(value, b.CreateGEP(type, outputs[n], lane));
     }
   }
-  b.CreateBr(next);
-  b.SetInsertPoint(next);
-  Value* following = b.CreateAdd(first, b.getInt32(at_once));
-  first->addIncoming(following, next);
-  b.CreateCondBr(b.CreateICmpULT(following, b.getInt32(c_.width.group())), loop, done);
-  b.SetInsertPoint(done);
+  iteration.end();
 
   std::vector<VectorValue> wides;
   for (std::size_t n = 0; n < results.size(); ++n) {

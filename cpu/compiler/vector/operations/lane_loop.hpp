@@ -27,6 +27,14 @@ class LaneLoop {
     llvm::SmallVector<llvm::Instruction*, 4> operations;
   };
 
+  /// Code for one lane or several from `lane` on, up to where `end` goes on to the next.
+  struct Iteration {
+    llvm::Value* lane;
+    std::function<void()> end;
+  };
+  Iteration begin_all(unsigned at_once);
+  Iteration begin_active();
+
   /// The value to store for a lane's input: perhaps the input itself. An address is often computed from an index of
   /// fewer bits, which takes less room.
   Input input_of(llvm::Value* input);

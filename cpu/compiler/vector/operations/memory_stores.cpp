@@ -33,11 +33,8 @@ Result<void> VectorMemory::store_all(llvm::StoreInst& store) {
     b.Insert(copy);
     return {};
   }
-  // To one address the highest lane writes last.
-  const bool last_wins =
-      address.is_same_in_chunk() &&
-      (stored.is_same_in_chunk() ? c_.active.is_partial() && address.is_uniform() : c_.active.is_partial());
-  if (!moves_vectors(store) || last_wins || (!is_element(value->getType()) && !is_pair(value->getType()))) {
+  const bool is_movable = is_element(value->getType()) || (is_pair(value->getType()) && !address.is_same_in_chunk());
+  if (!moves_vectors(store) || !is_movable) {
     if (value->getType()->isVectorTy()) return refusal("a store of small vectors");
     lanes_.for_each({value, pointer}, {}, [&](Value*, llvm::ArrayRef<Value*> inputs) -> Parts {
       llvm::Instruction* copy = store.clone();
@@ -49,8 +46,9 @@ Result<void> VectorMemory::store_all(llvm::StoreInst& store) {
     return {};
   }
   prefetching_.ahead_of(store);
-  for (unsigned k = address.is_uniform() ? c_.width.chunks - 1 : 0; k < c_.width.chunks; ++k)
-    store_chunk(store, address, k);
+  // To one address the highest active lane writes last.
+  const bool is_in_last = address.is_uniform() && !c_.active.is_partial();
+  for (unsigned k = is_in_last ? c_.width.chunks - 1 : 0; k < c_.width.chunks; ++k) store_chunk(store, address, k);
   return {};
 }
 
@@ -62,7 +60,7 @@ void VectorMemory::store_chunk(llvm::StoreInst& store, const Stride& address, un
   if (address.is_same_in_chunk()) {
     Value* last = values_.get(value).stride.is_same_in_chunk()
                       ? values_.first_lane(value, chunk)
-                      : b.CreateExtractElement(values_.vector(value, chunk), c_.width.lanes - 1);
+                      : b.CreateExtractElement(values_.vector(value, chunk), c_.active.last(chunk));
     b.CreateAlignedStore(last, idle_.instead_if_idle(values_.first_lane(pointer, chunk), chunk), store.getAlign());
     return;
   }

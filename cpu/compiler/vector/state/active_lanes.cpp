@@ -45,6 +45,14 @@ Value* ActiveLanes::vector(unsigned chunk) {
 
 Value* ActiveLanes::any() { return is_any_set(b, bits_); }
 
+Value* ActiveLanes::last(unsigned chunk) {
+  Value* highest = b.getInt32(lanes_ - 1);
+  if (!is_partial()) return highest;
+  Value* above = b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bits_[chunk], b.getFalse());
+  Value* lane = b.CreateSub(highest, b.CreateZExtOrTrunc(above, b.getInt32Ty()));
+  return b.CreateAnd(lane, highest);
+}
+
 Value* is_any_set(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> masks) {
   Value* any = masks[0];
   for (Value* mask : masks.drop_front()) any = b.CreateOr(any, mask);

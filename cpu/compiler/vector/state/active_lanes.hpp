@@ -35,6 +35,8 @@ class ActiveLanes {
   llvm::Value* vector(unsigned chunk);
   llvm::Value* is_chunk_active(unsigned chunk) { return b.CreateIsNotNull(bits_[chunk]); }
   llvm::Value* any();
+  /// The highest lane of a chunk that is active; any lane if none is.
+  llvm::Value* last(unsigned chunk);
 
   /// What it was, to return to it.
   struct State {

@@ -3,6 +3,7 @@
 
 #include <llvm/IR/PassManager.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/Scalar/JumpThreading.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
@@ -25,6 +26,8 @@ void normalise(llvm::Function& scalar) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, call_graph, modules);
   llvm::FunctionPassManager passes;
+  // A test that was made before is not made again: reductions of libraries and what uses their result on one thread.
+  passes.addPass(llvm::JumpThreadingPass(cost_model::most_copied_instructions));
   // Tests one after the other, as of an index on several axes, become one branch.
   passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().bonusInstThreshold(cost_model::cheap_test)));
   passes.addPass(llvm::LowerSwitchPass());

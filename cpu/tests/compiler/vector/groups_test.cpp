@@ -311,4 +311,20 @@ TEST(VectorGroups, move_what_lanes_exchange_as_vectors) {
   }
 }
 
+TEST(VectorGroups, leave_no_masked_version_to_one_threads_sum_and_store) {
+  // As a library's sum of a block and what its user makes of it, both on the first thread.
+  const std::string text = kernel(
+      ".shared .align 4 .b8 sums[128];\n.reg .u32 %mine;\nmov.u32 %mine, sums;\nshr.u32 %r2, %r0, 5;\n"
+      "mad.lo.u32 %mine, %r2, 4, %mine;\nredux.sync.add.s32 %r1, %r0, -1;\nand.b32 %r3, %r0, 31;\n"
+      "setp.ne.u32 %p0, %r3, 0;\n@%p0 bra L1;\nst.shared.u32 [%mine], %r1;\nL1: bar.sync 0;\n"
+      "setp.ne.u32 %p1, %r0, 0;\n@%p1 bra L2;\nld.shared.u32 %r4, [sums + 4];\nadd.u32 %r1, %r1, %r4;\n"
+      "L2: @%p1 bra L3;\nst.global.u32 [%a0 + 4], %r1;\nL3: mov.u32 %r1, 5;\n@!%p1 bra L4;\nret;\nL4:\n");
+  TestModule module(text, FormOfCode::Vector);
+  const CompileOptions options{.form = FormOfCode::Vector, .block = {64, 1, 1}, .march = "x86-64-v4"};
+  const std::string ir = value_of(loader::dump_ir(module.module(), 0, options));
+  EXPECT_EQ(ir.find("waiting"), std::string::npos) << ir;
+  EXPECT_EQ(ir.find("look.for.lane"), std::string::npos) << ir;
+  EXPECT_EQ(run_form(text, FormOfCode::Vector, 64), run_form(text, FormOfCode::Scalar, 64));
+}
+
 }  // namespace cucore::cpu

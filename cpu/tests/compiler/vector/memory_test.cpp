@@ -163,6 +163,28 @@ TEST(VectorForm, accesses_pairs_of_words_as_the_scalar_form_does) {
   }
 }
 
+TEST(VectorForm, stores_to_one_address_what_the_last_active_lane_has) {
+  const std::string one_address =
+      "@!%p0 bra L1;\nst.global.u32 [%a0 + 12], %r0;\nst.global.u16 [%a0 + 20], %r4;\nL1: bar.sync 0;\n"
+      "ld.global.u32 %r1, [%a0 + 12];\nld.global.u16 %r3, [%a0 + 20];\nbar.sync 0;\nmad.lo.u32 %r1, %r3, 1000, %r1;\n";
+  for (const char* const guard : {
+           "and.b32 %r2, %r0, 13;\nsetp.eq.u32 %p0, %r2, 1;\n",
+           "setp.eq.u32 %p0, %r0, 0;\n",
+           "setp.eq.u32 %p0, %r0, 37;\n",
+           "setp.lt.u32 %p0, %r0, 21;\n",
+           "setp.gt.u32 %p0, %r0, 5000;\n",
+           "mul.lo.u32 %r2, %r0, 0x9e3779b1;\nshr.u32 %r2, %r2, 30;\nsetp.eq.u32 %p0, %r2, 2;\n",
+       }) {
+    // What differs from lane to lane, from chunk to chunk, and not at all.
+    for (const char* const value : {"mul.lo.u32 %r4, %r0, %r0;\n", "shr.u32 %r4, %r0, 5;\n", "mov.u32 %r4, 77;\n"}) {
+      const std::string text = kernel(std::string(guard) + value + one_address);
+      const Words scalar = run_form(text, FormOfCode::Scalar, 72);
+      EXPECT_EQ(run_form(text, FormOfCode::Vector, 72), scalar) << guard << value;
+      EXPECT_EQ(run_form(text, FormOfCode::Masked, 72), scalar) << guard << value;
+    }
+  }
+}
+
 TEST(VectorForm, makes_what_it_loads_of_what_it_has_just_stored) {
   // One group runs the whole block as straight code: what others stored lies `distance` words away, in one vector or
   // two.
