@@ -31,6 +31,21 @@ std::uint64_t unsigned_number(nb::handle object, const char* what) {
   return value;
 }
 
+int int_number(nb::handle object, const char* what) {
+  const nb::object number = whole_number(object);
+  if (!number.is_valid()) {
+    throw nb::type_error((std::string(what) + " must be an int, not " + Py_TYPE(object.ptr())->tp_name).c_str());
+  }
+  int overflow = 0;
+  const long value = PyLong_AsLongAndOverflow(number.ptr(), &overflow);
+  if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (overflow != 0 || value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
+    PyErr_Format(PyExc_OverflowError, "%s does not fit into 32 bits", what);
+    throw nb::python_error();
+  }
+  return static_cast<int>(value);
+}
+
 std::uint32_t unsigned_of_32_bits(Unsigned number, const char* what) {
   if (number > std::numeric_limits<std::uint32_t>::max()) {
     PyErr_Format(PyExc_OverflowError, "%s must have 32 bits", what);

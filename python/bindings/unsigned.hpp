@@ -21,6 +21,15 @@ struct Unsigned {
   operator std::uint64_t() const noexcept { return value; }
 };
 
+/// The same for a number that may be negative, of the range of int.
+struct Int {
+  int value = 0;
+  operator int() const noexcept { return value; }
+};
+
+/// An int-like object as an int. Throws TypeError naming `what`, OverflowError.
+int int_number(nanobind::handle object, const char* what);
+
 /// The number as one of 32 bits. Throws OverflowError naming `what`.
 std::uint32_t unsigned_of_32_bits(Unsigned number, const char* what);
 
@@ -34,6 +43,16 @@ struct type_caster<cucore::python::Unsigned> {
   bool from_python(handle source, std::uint8_t, cleanup_list*) {
     if (!PyIndex_Check(source.ptr()) && !PyFloat_Check(source.ptr())) return false;
     value.value = cucore::python::unsigned_number(source, "it");
+    return true;
+  }
+};
+
+template <>
+struct type_caster<cucore::python::Int> {
+  NB_TYPE_CASTER(cucore::python::Int, const_name("int"))
+  bool from_python(handle source, std::uint8_t, cleanup_list*) {
+    if (!PyIndex_Check(source.ptr()) && !PyFloat_Check(source.ptr())) return false;
+    value.value = cucore::python::int_number(source, "it");
     return true;
   }
 };

@@ -118,6 +118,8 @@ class Device:
             return device_id
         ordinal = _seam.current_device() if device_id is None else whole("device_id", device_id)
         count = _seam.device_count()
+        if not -(1 << 31) <= ordinal < 1 << 31:
+            raise OverflowError(f"device_id {ordinal} does not fit into 32 bits")
         if not 0 <= ordinal < count:
             raise ValueError(f"there is no device {ordinal}: the driver shows {count} (device_id 0 to {count - 1})")
         devices = _seam.devices_of_this_thread(count)

@@ -16,20 +16,15 @@ class Host:
         if numa_id is not None:
             if is_numa_current:
                 raise ValueError("a Host has a numa_id or is_numa_current, not both")
-            if isinstance(numa_id, bool) or not hasattr(numa_id, "__index__") or operator.index(numa_id) < 0:
-                raise ValueError(f"numa_id must be an int of 0 or more, not {numa_id!r}")
-            numa_id = operator.index(numa_id)
-        key = (numa_id, bool(is_numa_current))
+            numa_id = _node(numa_id)
+        key = (cls, numa_id, bool(is_numa_current))
         with cls._making:
             host = cls._all.get(key)
             if host is None:
                 host = object.__new__(cls)
-                host._numa_id, host._is_numa_current = key
+                _, host._numa_id, host._is_numa_current = key
                 cls._all[key] = host
         return host
-
-    def __init_subclass__(cls, **arguments):
-        raise TypeError("Host cannot be subclassed: there is one object of each place")
 
     @classmethod
     def numa_current(cls):
@@ -52,11 +47,21 @@ class Host:
         return "Host()" if self._numa_id is None else f"Host(numa_id={self._numa_id})"
 
     def __reduce__(self):
-        return _restored, (self._numa_id, self._is_numa_current)
+        return _restored, (self._numa_id, self._is_numa_current, type(self))
 
 
-def _restored(numa_id, is_numa_current):
-    return Host(numa_id, is_numa_current=is_numa_current)
+def _node(numa_id):
+    try:
+        node = -1 if isinstance(numa_id, bool) else operator.index(numa_id)
+    except TypeError:
+        node = -1
+    if node < 0:
+        raise ValueError(f"numa_id must be an int of 0 or more, not {numa_id!r}")
+    return node
+
+
+def _restored(numa_id, is_numa_current, kind=Host):
+    return kind(numa_id, is_numa_current=is_numa_current)
 
 
 Host.__module__ = "cucore"

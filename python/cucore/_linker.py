@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cucore import _seam
+from cucore._errors import AttributeTypeError
 from cucore._options import accept
 from cucore.typing import CompilerBackendType
 
@@ -75,6 +76,8 @@ class LinkerOptions:
     def __post_init__(self):
         if self.name is None:
             self.name = "<default linker>"
+        if not isinstance(self.name, str):
+            raise AttributeTypeError(f"name must be a str, not {type(self.name).__name__}")
         if self.numba_debug is not None:
             warnings.warn("numba_debug: no linker supports it, so it has no effect", DeprecationWarning, stacklevel=3)
         for name in _SEQUENCES:  # what can be walked once only is kept as a list

@@ -121,7 +121,7 @@ def _is_location(location):
 
 
 def _has_node(location):
-    return isinstance(location, Host) and location is not Host()
+    return isinstance(location, Host) and (location.numa_id is not None or location.is_numa_current)
 
 
 def _checked(location):

@@ -14,7 +14,7 @@ from typing import Any
 
 from cucore import _seam
 from cucore._checked import Checked, flag, truth, whole
-from cucore._errors import CUDAError
+from cucore._errors import AttributeTypeError, CUDAError
 
 
 def accept(cls, options, what="options", error=TypeError):
@@ -393,7 +393,7 @@ class ProgramOptions:
         if self.name is None:
             self.name = "default_program"
         if not isinstance(self.name, str):
-            raise TypeError(f"name must be a str, not {type(self.name).__name__}")
+            raise AttributeTypeError(f"name must be a str, not {type(self.name).__name__}")
         if self.arch is None:
             self.arch = _current_arch()
         _check_extra_sources(self.extra_sources)

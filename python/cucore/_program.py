@@ -13,16 +13,20 @@ FORMATS = {member.value: member.value for member in ObjectCodeFormatType}
 KINDS = {member.value: member.value for member in SourceCodeType}
 
 
+def _is_empty(name_expressions):
+    return name_expressions is None or (isinstance(name_expressions, (tuple, str)) and not name_expressions)
+
+
 def inputs_of_compile(program, target_type, name_expressions):
     """The core's program, the target in lower case, and the name expressions as a list of str."""
     if not isinstance(program, Program):
         raise TypeError(f"program must be a Program, not {type(program).__name__}")
-    target = FORMATS.get(target_type) or str(target_type).lower()
+    target = str(target_type).lower()
     if target not in FORMATS:
         raise ValueError(
             f'Unsupported target_type="{target_type}" for {program.backend}: the targets are {tuple(FORMATS)}'
         )
-    if name_expressions == ():
+    if _is_empty(name_expressions):
         return program._program, target, []
     names = [name_expressions] if isinstance(name_expressions, (str, bytes)) else list(name_expressions)
     for name in names:
@@ -89,10 +93,8 @@ class Program:
             logs: an object with ``write(str)`` that is given the compiler's log after success, if there is one.
             cache: a ProgramCache, or a program cache of ``cucore.utils``.
         """
-        if name_expressions is None:
-            name_expressions = ()
         through = None if cache is None or isinstance(cache, _ProgramCache) else _way_of(cache)
-        target = FORMATS.get(target_type) if name_expressions == () else None
+        target = FORMATS.get(target_type) if isinstance(target_type, str) and _is_empty(name_expressions) else None
         if target is None:
             _, target, names = inputs_of_compile(self, target_type, name_expressions)
         else:
@@ -148,7 +150,7 @@ class Program:
     def handle(self):
         """The compiler's own object, as an int: an nvrtcProgram, an nvvmProgram, an nvJitLinkHandle or a CUlinkState.
         Valid until the next compile or close()."""
-        value = self._program.handle
+        value = 0 if self.is_closed else self._program.handle
         return nvrtcProgram(value) if self._code_type == "c++" else value
 
     @property

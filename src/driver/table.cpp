@@ -163,10 +163,13 @@ std::unique_ptr<OpenDriver> choose() {
 
 [[noreturn]] void refuse_closed(Phase now) {
   if (now == Phase::forked) {
-    throw StateError({.call = "fork",
-                      .message = "CUDA was initialised before this process was forked, and cannot be used in the child",
-                      .hint = "start processes with spawn or exec (in Python: multiprocessing start method 'spawn' or "
-                              "'forkserver'), or fork before the first CUDA call"});
+    throw DriverError(
+        {.call = "fork",
+         .code = 3,
+         .code_name = "CUDA_ERROR_NOT_INITIALIZED",
+         .message = "CUDA was initialised before this process was forked, and cannot be used in the child",
+         .hint = "start processes with spawn or exec (in Python: multiprocessing start method 'spawn' or "
+                 "'forkserver'), or fork before the first CUDA call"});
   }
   throw StateError({.call = "exit",
                     .message = "the process is exiting; the CUDA driver cannot be called any more",

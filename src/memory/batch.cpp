@@ -29,6 +29,16 @@ void refuse_legacy_stream(const Stream& stream, const char* call) {
                    .hint = "pass a stream made by create_stream(), or the per-thread default stream"});
 }
 
+// The driver refuses it too: what of it is an error of the arguments' type is copy_batch's alone.
+void refuse_value_of_legacy_stream(const Stream& stream, const char* call) {
+  if (!is_legacy(detail::open_stream(stream.state(), call))) return;
+  throw InvalidValueError({.call = call,
+                           .code = 1,
+                           .code_name = "CUDA_ERROR_INVALID_VALUE",
+                           .message = "the driver does not support this on the legacy default stream",
+                           .hint = "pass a stream made by create_stream(), or the per-thread default stream"});
+}
+
 void require_batches(const char* call) {
   if (driver_info().version >= first_driver_with_batches) return;
   throw UnavailableError({.call = call,
@@ -199,7 +209,7 @@ void prefetch_batch(const Stream& stream, std::span<const Buffer* const> buffers
 void discard_batch(const Stream& stream, std::span<const Buffer* const> buffers) {
   constexpr const char* call = "discard_batch";
   check_managed(buffers, call);
-  refuse_legacy_stream(stream, call);
+  refuse_value_of_legacy_stream(stream, call);
   require_batches(call);
   Ranges all(buffers, {});
   if (all.sizes.empty()) return;

@@ -90,7 +90,7 @@ nb::object block_size_result(const MaxPotentialBlockSize& result) {
   return from_package(Package::MaxPotentialBlockSizeOccupancyResult)(result.min_grid_size, result.max_block_size);
 }
 
-nb::object max_potential_block_size(const PyKernelOccupancy& self, nb::handle needed, int limit, nb::handle device) {
+nb::object max_potential_block_size(const PyKernelOccupancy& self, nb::handle needed, Int limit, nb::handle device) {
   const std::optional<int> on = chosen_device(device);
   if (PyCallable_Check(needed.ptr()) != 0) {
     // Called back many times, in this thread: it keeps the GIL.
@@ -123,7 +123,7 @@ void bind_occupancy(nb::module_& module) {
   forbid_construction<PyKernelOccupancy>(cls, "KernelOccupancy cannot be instantiated directly: use Kernel.occupancy");
   cls.def(
          "max_active_blocks_per_multiprocessor",
-         [](const PyKernelOccupancy& self, int block_size, Unsigned dynamic_shared_memory_size, nb::handle device) {
+         [](const PyKernelOccupancy& self, Int block_size, Unsigned dynamic_shared_memory_size, nb::handle device) {
            const std::optional<int> on = chosen_device(device);
            return without_gil([&] {
              return self.view(on).max_active_blocks_per_multiprocessor(block_size, dynamic_shared_memory_size);
@@ -136,7 +136,7 @@ void bind_occupancy(nb::module_& module) {
            "(min_grid_size, max_block_size) for a number of bytes per block, or a function from the block size to it.")
       .def(
           "available_dynamic_shared_memory_per_block",
-          [](const PyKernelOccupancy& self, int num_blocks_per_multiprocessor, int block_size, nb::handle device) {
+          [](const PyKernelOccupancy& self, Int num_blocks_per_multiprocessor, Int block_size, nb::handle device) {
             const std::optional<int> on = chosen_device(device);
             return without_gil([&] {
               return self.view(on).available_dynamic_shared_memory_per_block(num_blocks_per_multiprocessor, block_size);

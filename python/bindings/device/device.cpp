@@ -243,7 +243,10 @@ int device_ordinal(nb::handle device) {
   }
   int overflow = 0;
   const long ordinal = PyLong_AsLongAndOverflow(index.ptr(), &overflow);
-  if (overflow != 0 || ordinal < 0 || ordinal > std::numeric_limits<int>::max()) {
+  if (overflow != 0 || ordinal > std::numeric_limits<int>::max() || ordinal < std::numeric_limits<int>::min()) {
+    raise(PyExc_OverflowError, std::string("device ") + nb::str(index).c_str() + " does not fit into 32 bits");
+  }
+  if (ordinal < 0) {
     throw nb::value_error((std::string("there is no device ") + nb::str(index).c_str()).c_str());
   }
   return static_cast<int>(ordinal);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "python/bindings/graph/graph.hpp"
+#include "python/bindings/graph/nodes.hpp"
 
 namespace cucore::python {
 namespace {
@@ -90,6 +90,10 @@ void change_edges(const PyGraphNode& self, bool incoming, nb::handle removed, nb
   });
 }
 
+nb::object graph_of(const PyGraphNode& self) {
+  return open_or<6, PyGraphDefinition>(self, [&] { return definition_object(self.node->graph()); });
+}
+
 nb::object adjacency(nb::handle self, bool incoming) { return from_package(Package::AdjacencySet)(self, incoming); }
 
 void assign(nb::handle self, bool incoming, nb::handle nodes) {
@@ -132,8 +136,7 @@ void bind_graph_node(nb::module_& module) {
       cls, "a node cannot be instantiated directly: use the methods of GraphDefinition and GraphNode");
   getter<PyGraphNode, [](const PyGraphNode& self) { return self.node->is_valid(); }>(
       cls, "is_valid", "False once it was destroyed, by itself or with a node above it.");
-  getter<PyGraphNode, [](const PyGraphNode& self) { return definition_object(self.node->graph()); }>(
-      cls, "graph", "The GraphDefinition it is, or was, in.");
+  getter<PyGraphNode, graph_of>(cls, "graph", "The GraphDefinition it is, or was, in.");
   bind_identity<PyGraphNode>(cls);
   cls.def_prop_ro(
          "type",

@@ -26,21 +26,22 @@ nb::object made(GraphNode node) {
 // Events, children, callbacks.
 
 template <class Node>
+nb::object event_of(const PyGraphNode& self) {
+  return open_or<0, PyEvent>(
+      self, [&] { return new_object<PyEvent>(use<Node>(self, [](const Node& node) { return node.event(); })); });
+}
+
+template <class Node>
 void bind_event_node(nb::module_& module, const char* name, const char* doc) {
-  node_class<PyNode<Node>>(module, name, doc)
-      .def_prop_ro(
-          "event",
-          [](const PyGraphNode& self) {
-            return new_object<PyEvent>(use<Node>(self, [](const Node& node) { return node.event(); }));
-          },
-          "The Event.")
-      .def(
-          "update",
-          [](const PyGraphNode& self, nb::handle event) {
-            const Event mark = required_event(event);
-            change<Node>(self, [&](const Node& node) { node.update(mark); });
-          },
-          nb::arg("event").none(), "Another event, for graphs instantiated from now on.")
+  auto cls = node_class<PyNode<Node>>(module, name, doc);
+  getter<PyGraphNode, event_of<Node>>(cls, "event", "The Event.");
+  cls.def(
+         "update",
+         [](const PyGraphNode& self, nb::handle event) {
+           const Event mark = required_event(event);
+           change<Node>(self, [&](const Node& node) { node.update(mark); });
+         },
+         nb::arg("event").none(), "Another event, for graphs instantiated from now on.")
       .def("_details", [](const PyGraphNode& self) {
         return " event=" + hex(use<Node>(self, [](const Node& node) { return node.event(); }).handle());
       });
@@ -80,28 +81,39 @@ std::string describe_callback(const PyGraphNode& self) {
   return std::string(" callback=") + nb::str(nb::getattr(nb::handle(callable), "__name__", nb::str("?"))).c_str();
 }
 
+std::shared_ptr<const std::function<void()>> function_of(const PyGraphNode& self) {
+  unsigned version = 0;
+  {
+    const std::lock_guard lock(self.known.exclusion);
+    if (auto function = self.known.callback.lock(); function != nullptr && self.node->is_valid()) return function;
+    version = self.known.version;
+  }
+  auto function = use<HostCallbackNode>(self, [](const HostCallbackNode& node) { return node.function(); });
+  const std::lock_guard lock(self.known.exclusion);
+  if (self.known.version == version) self.known.callback = function;
+  return function;
+}
+
+nb::object callback_of(const PyGraphNode& self) {
+  const auto function = function_of(self);
+  PyObject* const callable = function == nullptr ? nullptr : callable_behind(*function);
+  return callable == nullptr ? nb::none() : nb::borrow(callable);
+}
+
 void bind_callback_node(nb::module_& module) {
-  node_class<PyNode<HostCallbackNode>>(module, "HostCallbackNode", "A function that the driver calls.")
-      .def_prop_ro(
-          "callback",
-          [](const PyGraphNode& self) -> nb::object {
-            const auto function =
-                use<HostCallbackNode>(self, [](const HostCallbackNode& node) { return node.function(); });
-            PyObject* const callable = function == nullptr ? nullptr : callable_behind(*function);
-            return callable == nullptr ? nb::none() : nb::borrow(callable);
-          },
-          "The callable; None for a C function.")
-      .def(
-          "update",
-          [](const PyGraphNode& self, nb::handle function, nb::handle user_data) {
-            CallbackArguments given = callback_arguments(function, user_data);
-            change<HostCallbackNode>(self, [&](const HostCallbackNode& node) {
-              if (given.function) return node.update(std::move(given.function));
-              node.update(given.c_function, given.user_data, std::move(given.owner));
-            });
-          },
-          nb::arg("fn").none(), nb::kw_only(), nb::arg("user_data") = nb::none(),
-          "Another function, for graphs instantiated from now on.")
+  auto cls = node_class<PyNode<HostCallbackNode>>(module, "HostCallbackNode", "A function that the driver calls.");
+  getter<PyGraphNode, callback_of>(cls, "callback", "The callable; None for a C function.");
+  cls.def(
+         "update",
+         [](const PyGraphNode& self, nb::handle function, nb::handle user_data) {
+           CallbackArguments given = callback_arguments(function, user_data);
+           change<HostCallbackNode>(self, [&](const HostCallbackNode& node) {
+             if (given.function) return node.update(std::move(given.function));
+             node.update(given.c_function, given.user_data, std::move(given.owner));
+           });
+         },
+         nb::arg("fn").none(), nb::kw_only(), nb::arg("user_data") = nb::none(),
+         "Another function, for graphs instantiated from now on.")
       .def("_details", describe_callback);
 }
 

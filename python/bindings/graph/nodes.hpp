@@ -23,9 +23,10 @@ decltype(auto) use(const PyGraphNode& self, Call&& call) {
 template <class Node, class Call>
 void change(const PyGraphNode& self, Call&& call) {
   use<Node>(self, std::forward<Call>(call));
-  std::array<nb::object, 6> forgotten;  // dropped without the lock
+  decltype(self.known.values) forgotten;  // dropped without the lock
   const std::lock_guard lock(self.known.exclusion);
   self.known.values.swap(forgotten);
+  self.known.callback.reset();
   ++self.known.version;
 }
 
@@ -43,6 +44,13 @@ nb::object known_or(const PyGraphNode& self, Ask&& ask) {
   const std::lock_guard lock(known.exclusion);
   if (known.version == version) known.values[Place] = value;
   return value;
+}
+
+/// The same of what its users can close: then another one is made.
+template <std::size_t Place, class Object, class Ask>
+nb::object open_or(const PyGraphNode& self, Ask&& ask) {
+  nb::object value = known_or<Place>(self, ask);
+  return nb::inst_ptr<Object>(value)->is_open() ? value : ask();
 }
 
 template <class Node, std::size_t Place, auto Read>

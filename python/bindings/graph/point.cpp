@@ -138,13 +138,13 @@ MemoryOperand memory_operand(nb::handle operand, nb::handle owner, const char* n
       throw nb::value_error(
           (std::string(name) + "_owner is for addresses: " + name + " is a Buffer, which is kept anyway").c_str());
     }
-    if (!buffer->is_open()) throw nb::value_error((std::string(name) + ": the buffer has been closed").c_str());
+    if (!buffer->is_open()) throw std::runtime_error(std::string(name) + ": the buffer has been closed");
     return {buffer->share()};
   }
   const std::uint64_t address = unsigned_number(operand, (std::string(name) + " (a Buffer or an address)").c_str());
   if (owner.is_none()) return {address};
   if (const PyBuffer* const buffer = instance_of<PyBuffer>(owner.ptr(), launch_types.buffer)) {
-    if (!buffer->is_open()) throw nb::value_error((std::string(name) + "_owner: the buffer has been closed").c_str());
+    if (!buffer->is_open()) throw std::runtime_error(std::string(name) + "_owner: the buffer has been closed");
     return {address, MemoryOperand::allocation_of(buffer->share())};
   }
   return {address, keep_alive(owner)};

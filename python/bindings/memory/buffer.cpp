@@ -13,7 +13,9 @@ void copy_with_options(nb::handle source, nb::handle destination, nb::handle str
   nb::list from, to;
   from.append(source);
   to.append(destination);
-  from_package(Package::copy_batch)(stream, from, to, nb::arg("options") = options);
+  nb::list one;  // a sequence of options is a batch's
+  one.append(options);
+  from_package(Package::copy_batch)(stream, from, to, nb::arg("options") = one);
 }
 
 nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream, nb::handle options) {
@@ -234,7 +236,6 @@ FillElement::FillElement(nb::handle value) {
   }
   Py_buffer view;
   if (PyObject_GetBuffer(value.ptr(), &view, PyBUF_SIMPLE) < 0) {
-    if (PyErr_ExceptionMatches(PyExc_BufferError) != 0) throw nb::python_error();
     PyErr_Clear();
     throw nb::type_error((std::string("a fill value must be an int or have 1, 2 or 4 bytes; ") +
                           Py_TYPE(value.ptr())->tp_name + " has none")

@@ -103,7 +103,7 @@ nb::object stream_number(nb::handle stream, bool required) {
         "stream_ptr=None does not say which stream uses the memory: pass stream.handle, or -1 for no ordering");
   }
   const PyNumberMethods* const numbers = Py_TYPE(stream.ptr())->tp_as_number;
-  if (numbers == nullptr || numbers->nb_int == nullptr) {
+  if (numbers == nullptr || (numbers->nb_int == nullptr && numbers->nb_index == nullptr)) {
     throw nb::type_error(
         (std::string("stream_ptr must be an int, not ") + Py_TYPE(stream.ptr())->tp_name + ": pass stream.handle")
             .c_str());

@@ -49,7 +49,7 @@ class GraphDebugPrintOptions:
 
 def complete_options(options):
     """``options`` of instantiate() and complete()."""
-    return accept(GraphCompleteOptions, options, error=AttributeTypeError)
+    return accept(GraphCompleteOptions, options or None, error=AttributeTypeError)
 
 
 def debug_print_options(options):

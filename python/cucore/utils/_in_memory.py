@@ -34,7 +34,7 @@ class InMemoryProgramCache(RecordCache):
         return record
 
     def set_record(self, key, record):
-        name = key_bytes(key)
+        name = key if type(key) is bytes else key_bytes(key)
         with self._lock:
             before = self._records.pop(name, None)
             self._size += len(record.data) - (0 if before is None else len(before.data))

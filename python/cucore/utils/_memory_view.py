@@ -43,7 +43,7 @@ _ATTRIBUTES = ("ptr", "device_id", "is_device_accessible", "readonly", "exportin
 def _stream_number(stream_ptr):
     if stream_ptr is None:
         return None
-    if not hasattr(stream_ptr, "__int__"):
+    if not hasattr(stream_ptr, "__int__") and not hasattr(stream_ptr, "__index__"):
         raise TypeError(f"stream_ptr must be an int, not {type(stream_ptr).__name__}: pass stream.handle")
     return int(stream_ptr)
 
@@ -64,6 +64,14 @@ def _as_dtype(value):
 
     _as_dtype = numpy.dtype
     return numpy.dtype(value)
+
+
+def _dtype_of_buffer(value):
+    """A NumPy dtype, or what names one. AttributeTypeError: it does not."""
+    try:
+        return _as_dtype(value)
+    except TypeError as wrong:
+        raise AttributeTypeError(f"dtype {value!r} is no dtype of NumPy's: {wrong}") from None
 
 
 @functools.cache
@@ -255,7 +263,7 @@ class StridedMemoryView:
         if not isinstance(buffer, Buffer):
             raise AttributeTypeError(f"from_buffer() takes a Buffer, not {type(buffer).__name__}")
         if dtype is not None:
-            dtype = _as_dtype(dtype)
+            dtype = _as_dtype(dtype) if itemsize is None else _dtype_of_buffer(dtype)
             if itemsize is None:
                 itemsize = dtype.itemsize
         if itemsize is None:

@@ -25,14 +25,15 @@ def key_bytes(key):
 
 def value_bytes(value):
     """A value as bytes. The file of path-backed code is read now."""
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value)
     if not isinstance(value, ObjectCode):
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return bytes(value)
         raise TypeError(f"a value must be bytes or an ObjectCode, not {type(value).__name__}")
-    if isinstance(value.code, str):
-        with open(value.code, "rb") as file:
+    code = value.code
+    if isinstance(code, str):
+        with open(code, "rb") as file:
             return file.read()
-    return bytes(value.code)
+    return bytes(code)
 
 
 class ProgramCacheResource(abc.ABC):
@@ -111,4 +112,5 @@ class RecordCache(ProgramCacheResource):
         return record.data
 
     def __setitem__(self, key, value):
-        self.set_record(key, Record(value_bytes(value), text_mapping(getattr(value, "symbol_mapping", {}))))
+        mapping = value.symbol_mapping if type(value) is ObjectCode else getattr(value, "symbol_mapping", None)
+        self.set_record(key, Record(value_bytes(value), text_mapping(mapping) if mapping else {}))
