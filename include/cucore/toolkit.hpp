@@ -4,8 +4,8 @@
 // None needs a driver or a GPU. All are looked for in one place, so that they match each other, in this order; the
 // first place with an NVRTC that loads wins, and the others, libdevice and the toolkit's headers are taken from the
 // same place, or, if it has none, from the next that has:
-//   1. the files named by CUCORE_NVRTC, CUCORE_NVJITLINK and CUCORE_NVVM, if set (each replaces its own library only; one
-//      that is not there or cannot be loaded ends the search);
+//   1. the files named by CUCORE_NVRTC, CUCORE_NVJITLINK and CUCORE_NVVM, if set (each replaces its own library only;
+//      one that is not there or cannot be loaded ends the search);
 //   2. $CUDA_HOME/lib64, then $CUDA_HOME/lib;
 //   3. the folders given to set_toolkit_search_paths() (the Python package names its nvidia-cuda-nvrtc wheel here);
 //   4. $CUCORE_TOOLKIT_DIR (a toolkit root: itself, lib64 and lib are tried);
@@ -37,8 +37,8 @@ struct ToolkitLibrary {
   std::string build = {};
   std::string found_by = {};  ///< which rule of the list above found it, e.g. "CUDA_HOME"
   std::string why_not = {};   ///< if not available: every place that was tried and what was wrong with it
-  /// Not available, though there is a file, since it cannot be loaded (damaged, of another machine, lacking a library); or
-  /// the file that its variable names is missing.
+  /// Not available, though there is a file, since it cannot be loaded (damaged, of another machine, lacking a library);
+  /// or the file that its variable names is missing.
   bool is_broken = false;
 };
 

@@ -55,10 +55,11 @@ CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
 }
 
 CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
-  return on_stream(hStream, [&](Context&, Stream& stream) {
+  return in_stream_order(hStream, [&](Context&, Stream& stream) {
     const std::lock_guard lock(runtime::graph_mutex());
     const auto exec = runtime::find_graph_exec(hGraphExec);
-    return exec ? driver_result(exec->launch(stream)) : CUDA_ERROR_INVALID_VALUE;
+    if (!exec) return CUDA_ERROR_INVALID_VALUE;
+    return driver_result(stream.is_capturing() ? exec->capture(stream) : exec->launch(stream));
   });
 }
 

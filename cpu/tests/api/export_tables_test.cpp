@@ -5,6 +5,7 @@
 #include "cpu/api/cucore_cpu.h"
 #include "cpu/api/export_tables/md2.hpp"
 #include "cpu/tests/api/driver.hpp"
+#include "cpu/tests/api/fat_binaries.hpp"
 
 namespace {
 
@@ -107,6 +108,29 @@ TEST_F(ExportTables, the_primary_context_is_known_before_it_is_retained) {
   EXPECT_EQ(retained, primary);
   EXPECT_OK(cuDevicePrimaryCtxRelease(device));
   EXPECT_EQ(CUDA_ERROR_INVALID_DEVICE, call(table(runtime_interface)[2], &primary, 99));
+}
+
+// As run-time libraries of CUDA 11 do that are linked into a program (CatBoost's wheel).
+TEST_F(ExportTables, older_libraries_load_and_forget_modules_by_the_runtime_interface) {
+  const void* const* const found = table(runtime_interface);
+  const std::string image = newer_fat_binary(kernels_ptx(), 80);
+  const struct {
+    std::uint32_t magic, version;
+    const void* data;
+    const void* parts;
+  } wrapper = {0x466243b1, 1, image.data(), nullptr};
+  CUmodule loaded = nullptr;
+  void* const unknown = nullptr;
+  ASSERT_OK(call(found[6], &loaded, static_cast<const void*>(&wrapper), unknown, unknown, std::size_t{0}));
+  CUfunction set_to = nullptr;
+  ASSERT_OK(cuModuleGetFunction(&set_to, loaded, "set_to"));
+  int* const out = device_array<int>(1);
+  ASSERT_OK(launch(set_to, 1, 1, nullptr, out, 5));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(5, *out);
+  EXPECT_OK(call(found[7], static_cast<const void*>(&wrapper)));
+  const void* const nothing = nullptr;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, call(found[6], &loaded, nothing, unknown, unknown, std::size_t{0}));
 }
 
 TEST_F(ExportTables, what_is_kept_with_a_context_ends_with_it) {

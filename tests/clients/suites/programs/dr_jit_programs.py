@@ -1,7 +1,8 @@
 """Dr.Jit's CUDA backend, compared with NumPy: traced arithmetic, reductions, gathers and scatters, recorded loops,
-branches and calls, gradients, textures, half and double precision, random numbers, events and frozen functions. Dr.Jit
+branches and calls, gradients, textures, half and double precision, random numbers, functions that are frozen. Dr.Jit
 writes PTX itself and gives it to the driver, with no NVRTC."""
 
+import math
 import unittest
 
 import drjit as dr
@@ -17,6 +18,18 @@ def equal(found, wanted, rtol=1e-5, atol=1e-6):
     np.testing.assert_allclose(np.array(found), wanted, rtol=rtol, atol=atol)
 
 
+@dr.syntax
+def steps(n):
+    count = dr.zeros(dc.UInt, dr.width(n))
+    while n != 1:
+        if n & 1 == 0:
+            n //= 2
+        else:
+            n = 3 * n + 1
+        count += 1
+    return count
+
+
 class Arrays(unittest.TestCase):
     def test_elementwise(self):
         for count in (1, 33, 5000):
@@ -26,11 +39,11 @@ class Arrays(unittest.TestCase):
             for name in ("exp", "log", "sqrt", "sin", "cos", "tan", "tanh", "exp2", "log2"):
                 equal(getattr(dr, name)(x), getattr(np, name)(a), rtol=2e-5, atol=1e-5)
             for name, of_numpy in (("asin", np.arcsin), ("acos", np.arccos), ("atan", np.arctan)):
-                equal(getattr(dr, name)(x * 0.9), of_numpy(a * np.float32(0.9)) if a.max() < 1.1 else None, rtol=1e-4)
+                equal(getattr(dr, name)(x * 0.9), of_numpy(a * np.float32(0.9)), rtol=1e-4)
             equal(dr.rcp(x), 1 / a)
             equal(dr.rsqrt(x), 1 / np.sqrt(a))
             equal(dr.select(x > 0.5, x, -x), np.where(a > 0.5, a, -a))
-            equal(dr.erf(x), [np.float32(__import__("math").erf(v)) for v in a], rtol=1e-4)
+            equal(dr.erf(x), [math.erf(v) for v in a], rtol=1e-4)
 
     def test_integers(self):
         a = rng.integers(-(2**31), 2**31, 3000).astype(np.int32)
@@ -52,12 +65,19 @@ class Arrays(unittest.TestCase):
 
     def test_types(self):
         a = rng.random(2000) * 100
-        for kind, of_numpy in ((dc.Float16, np.float16), (dc.Float64, np.float64), (dc.Int, np.int32), (dc.UInt64, np.uint64)):
+        for kind, of_numpy in (
+            (dc.Float16, np.float16),
+            (dc.Float64, np.float64),
+            (dc.Int, np.int32),
+            (dc.UInt64, np.uint64),
+        ):
             equal(dc.Float64(kind(dc.Float64(a))), a.astype(of_numpy).astype(np.float64), rtol=1e-6)
         equal(dr.sin(dc.Float64(a)), np.sin(a), rtol=1e-12, atol=1e-12)
         half = a.astype(np.float16)
         equal(dc.Float16(half) * dc.Float16(2) + dc.Float16(1), half * np.float16(2) + np.float16(1), rtol=2e-3)
-        equal(dr.reinterpret_array(dc.UInt, dc.Float(a.astype(np.float32))), a.astype(np.float32).view(np.uint32), rtol=0)
+        equal(
+            dr.reinterpret_array(dc.UInt, dc.Float(a.astype(np.float32))), a.astype(np.float32).view(np.uint32), rtol=0
+        )
 
     def test_reductions(self):
         for count in (1, 31, 1000, 70001):
@@ -68,7 +88,7 @@ class Arrays(unittest.TestCase):
             equal(dr.min(x), [a.min()])
             equal(dr.mean(x), [a.mean()], rtol=1e-4)
             equal(dr.cumsum(x), np.cumsum(a, dtype=np.float64), rtol=1e-4)
-            equal(dr.prefix_sum(dc.UInt(a * 10), exclusive=True), np.cumsum((a * 10).astype(np.uint32)) - (a * 10).astype(np.uint32))
+            equal(dr.prefix_sum(dc.UInt(a * 10)), np.cumsum((a * 10).astype(np.uint32)) - (a * 10).astype(np.uint32))
             mask = x > 1
             self.assertEqual(dr.count(mask)[0], (a > 1).sum())
             equal(dr.compress(mask), np.nonzero(a > 1)[0], rtol=0)
@@ -128,17 +148,6 @@ class Arrays(unittest.TestCase):
 class Control(unittest.TestCase):
     def test_recorded_loops(self):
         start = rng.integers(1, 10000, 3000).astype(np.uint32)
-
-        @dr.syntax
-        def steps(n):
-            count = dr.zeros(dc.UInt, dr.width(n))
-            while n != 1:
-                if n & 1 == 0:
-                    n //= 2
-                else:
-                    n = 3 * n + 1
-                count += 1
-            return count
 
         def plain(n):
             count = 0
@@ -209,14 +218,12 @@ class Rest(unittest.TestCase):
     def test_training(self):
         a = rng.random((300, 3), np.float32)
         wanted = a @ np.array([1, -2, 0.5], np.float32)
-        optimizer = dr.opt.Adam(lr=0.1) if hasattr(dr, "opt") else None
         weights = da.Array3f(0)
         for _ in range(100):
             dr.enable_grad(weights)
-            found = dr.dot(weights, da.Array3f(a.T))
-            dr.backward(dr.mean(dr.square(found - da.Float(wanted))))
-            weights = da.Array3f(dr.detach(weights) - 0.5 * dr.mean(dr.grad(weights), axis=1) if False else dr.detach(weights) - 0.5 * dr.grad(weights))
-        self.assertIsNone(optimizer) if False else None
+            dr.backward(dr.mean(dr.square(dr.dot(weights, da.Array3f(a.T)) - da.Float(wanted))))
+            weights = da.Array3f(dr.detach(weights) - 0.5 * dr.grad(weights))
+            dr.make_opaque(weights)
         equal(weights, [[1], [-2], [0.5]], rtol=0.1, atol=0.1)
 
     def test_textures(self):
@@ -226,7 +233,9 @@ class Rest(unittest.TestCase):
             for wrap in (dr.WrapMode.Clamp, dr.WrapMode.Repeat, dr.WrapMode.Mirror):
                 results = []
                 for accelerated in (True, False):
-                    texture = dc.Texture2f(dc.TensorXf(a), use_accel=accelerated, filter_mode=filter_mode, wrap_mode=wrap)
+                    texture = dc.Texture2f(
+                        dc.TensorXf(a), use_accel=accelerated, filter_mode=filter_mode, wrap_mode=wrap
+                    )
                     results.append(np.array(texture.eval(dc.Array2f(at * 3 - 1))))
                 bad = ~np.isclose(results[0], results[1], atol=0.02)
                 self.assertLess(bad.mean(), 0.01, f"{filter_mode} {wrap}")
@@ -251,8 +260,8 @@ class Rest(unittest.TestCase):
 
     def test_the_host(self):
         x = dr.arange(dc.Float, 100) * 2
-        equal(dr.migrate(x, dr.AllocType.Host), np.arange(100) * 2)
-        equal(np.from_dlpack(dc.TensorXf(dr.arange(dc.Float, 6), (2, 3))) if False else dc.TensorXf(dr.arange(dc.Float, 6), (2, 3)), np.arange(6).reshape(2, 3))
+        equal(dc.TensorXf(x, (10, 10)), np.arange(100).reshape(10, 10) * 2)
+        x[3] = 5
         self.assertEqual(x[7], 14)
 
 
