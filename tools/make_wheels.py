@@ -70,13 +70,13 @@ def build(source, python, output, arm=None):
     nanobind = next(ROOT.glob(".venv/lib/python3*/site-packages/nanobind/cmake"), None)
     if nanobind is not None:
         settings["cmake.define.nanobind_ROOT"] = str(nanobind)
-    code = f"import scikit_build_core.build as backend; backend.build_wheel({str(output)!r}, {settings!r})"
     env = {**os.environ, "PYTHONPATH": str(TOOLS), "CXX": "c++"}
     if arm:
         settings["cmake.define.CMAKE_TOOLCHAIN_FILE"] = str(ROOT / "cmake/aarch64-linux-gnu.cmake")
         settings["cmake.define.CUCORE_ARM_SYSTEM"] = str(arm.absolute())
+        env["CXX"] = "aarch64-linux-gnu-g++"
         env["_PYTHON_HOST_PLATFORM"] = "linux-aarch64"  # what Python says of where it runs, and so the wheel's name
-        del env["CXX"]
+    code = f"import scikit_build_core.build as backend; backend.build_wheel({str(output)!r}, {settings!r})"
     run([python, "-c", code], cwd=source, env=env)
     return next(output.glob("*.whl"))
 
