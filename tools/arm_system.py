@@ -23,7 +23,17 @@ PACKAGES = [
 # The Python packages that tests and programs import there; versions are those of tools/requirements*.txt.
 PYTHON_PACKAGES = [
     *("nanobind", "numpy", "nvidia-cuda-cccl", "nvidia-cuda-crt", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime"),
-    *("nvidia-nvjitlink", "cloudpickle", "exceptiongroup", "iniconfig", "packaging", "pluggy", "Pygments", "pytest"),
+    *(
+        "nvidia-nvjitlink",
+        "nvidia-nvvm",
+        "cloudpickle",
+        "exceptiongroup",
+        "iniconfig",
+        "packaging",
+        "pluggy",
+        "Pygments",
+        "pytest",
+    ),
     *("pytest-timeout", "tomli", "typing_extensions"),
 ]
 PYTHON_FOLDER = "usr/lib/python3/site-packages"  # for PYTHONPATH: Debian's own are elsewhere
