@@ -31,8 +31,9 @@ struct NumberPlace {
   std::optional<analysis::NumberTest> held;      ///< what registers of a load or store have in them
   std::vector<NumberSources> sources;            ///< by operand of the check; of a store, of each stored value
   std::string text;                              ///< "mul.f32 at k.cu:9 (PTX line 40)"
-  /// Of events by which nothing is handed on, after the first of each that was reported.
-  mutable std::atomic<std::uint64_t> repeated[3] = {};
+  /// Events of each kind in this launch, and whom the last value that was handed on is counted for.
+  mutable std::atomic<std::uint64_t> seen[7] = {};
+  mutable std::atomic<std::atomic<std::uint64_t>*> handed_for{nullptr};
 };
 
 class NumberPlaces {

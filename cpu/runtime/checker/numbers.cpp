@@ -86,11 +86,27 @@ std::uint64_t element(std::uint64_t value, NumberFormat format, unsigned e) {
   return width == 64 ? value : value >> e * width & ((std::uint64_t{1} << width) - 1);
 }
 
-/// Of events that make no value worth to follow: how often there was one more. Null for others.
-std::atomic<std::uint64_t>* repetitions(const NumberPlace& place, NumberEvent event, const Computed& computed) {
-  if (event == NumberEvent::Cancellation) return &place.repeated[0];
-  if (event != NumberEvent::Underflow) return nullptr;
-  return &place.repeated[computed.result.value == 0 ? 1 : 2];
+/// Which of NumberPlace::seen counts an event.
+std::size_t kind_of(NumberEvent event, const Computed& computed) {
+  switch (event) {
+    case NumberEvent::Underflow:
+      return computed.result.value == 0 ? 1 : 2;
+    case NumberEvent::Nan:
+      return 3;
+    case NumberEvent::Overflow:
+      return 4;
+    case NumberEvent::DivisionByZero:
+      return 5;
+    case NumberEvent::Handed:
+      return 6;
+    default:
+      return 0;
+  }
+}
+
+/// How many events of a kind are looked at; the others are counted only. Of values that are followed more is wanted.
+std::uint64_t most_looked_at(NumberEvent event) {
+  return event == NumberEvent::Underflow || event == NumberEvent::Cancellation ? 1 : most_origins;
 }
 
 /// Integers are as wide as their type.
@@ -172,13 +188,13 @@ void LaunchNumbers::hand_on(const OriginPointer& origin) {
 
 OriginPointer LaunchNumbers::report(const ThreadState& thread, std::uint64_t place, const NumberPlace& known,
                                     NumberEvent event, const std::string& headline, std::vector<std::string> details,
-                                    const std::atomic<std::uint64_t>* repeated) {
+                                    const std::atomic<std::uint64_t>* seen) {
   const auto [at, is_new] = reported_.try_emplace({place, headline});
   Reported& reported = at->second;
   if (is_new) {
     reported.is_quiet = is_quiet(*grid_.ptx, *known.function, *known.instruction, *grid_.kernel, event);
     reported.handed_on = std::make_shared<std::atomic<std::uint64_t>>(0);
-    reported.repeated = repeated;
+    reported.seen = seen;
     reported.finding.headline = headline;
     reported.finding.line = known.instruction->position.line;
     reported.finding.details = std::move(details);
@@ -211,6 +227,8 @@ void LaunchNumbers::tell_element(const ThreadState& thread, std::uint64_t place,
         std::find_if(std::begin(origins), std::end(origins), [](const auto& each) { return each != nullptr; });
     if (first == std::end(origins)) return;
     hand_on(*first);
+    counters_.insert((*first)->handed_on);
+    known.handed_for.store((*first)->handed_on.get());
     remember(thread, place, computed.result.is_nan(), *first);
     return;
   }
@@ -220,10 +238,8 @@ void LaunchNumbers::tell_element(const ThreadState& thread, std::uint64_t place,
     details.push_back("operand " + std::to_string(n + 1) + ", " + number_in_words(computed.operands[n]) + ": " +
                       source_in_words(known.sources[first_source + n], origins[n]));
   }
-  std::atomic<std::uint64_t>* const repeated = repetitions(known, event, computed);
-  const OriginPointer origin =
-      report(thread, place, known, event, headline(event, computed), std::move(details), repeated);
-  if (repeated != nullptr) repeated->store(std::max<std::uint64_t>(repeated->load(), 1));
+  const OriginPointer origin = report(thread, place, known, event, headline(event, computed), std::move(details),
+                                      &known.seen[kind_of(event, computed)]);
   if (computed.result.is_special()) remember(thread, place, computed.result.is_nan(), origin);
 }
 
@@ -279,9 +295,10 @@ void LaunchNumbers::tell(const BlockState& block, std::uint32_t linear, std::uin
     }
     const NumberEvent event = judge(computed);
     if (event == NumberEvent::Nothing) continue;
-    if (std::atomic<std::uint64_t>* const repeated = repetitions(*known, event, computed);
-        repeated != nullptr && repeated->load(std::memory_order_relaxed) != 0) {
-      repeated->fetch_add(1, std::memory_order_relaxed);
+    std::atomic<std::uint64_t>& seen = known->seen[kind_of(event, computed)];
+    if (seen.fetch_add(1, std::memory_order_relaxed) >= most_looked_at(event)) {
+      std::atomic<std::uint64_t>* const handed_for = known->handed_for.load();
+      if (event == NumberEvent::Handed && handed_for != nullptr) handed_for->fetch_add(1, std::memory_order_relaxed);
       continue;
     }
     const std::lock_guard lock(mutex_);
@@ -294,8 +311,7 @@ void LaunchNumbers::finish() {
   const std::lock_guard lock(mutex_);
   for (auto& [key, reported] : reported_) {
     if (reported.is_quiet) continue;
-    if (reported.repeated != nullptr)
-      reported.finding.count += std::max<std::uint64_t>(reported.repeated->load(), 1) - 1;
+    if (reported.seen != nullptr) reported.finding.count = reported.seen->load();
     if (const std::uint64_t handed = reported.handed_on->load(); handed != 0)
       reported.finding.details.push_back("it made " + std::to_string(handed) + " other result" +
                                          (handed == 1 ? "" : "s") + " NaN or infinite");

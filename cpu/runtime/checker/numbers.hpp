@@ -62,7 +62,7 @@ class LaunchNumbers {
     std::uint64_t origins = 0;
     OriginPointer last_origin;
     bool is_quiet = false;
-    const std::atomic<std::uint64_t>* repeated = nullptr;  ///< more of them
+    const std::atomic<std::uint64_t>* seen = nullptr;  ///< all of them, if the place counts them
   };
 
   /// `first_source`: which of the place's sources belongs to the first operand.
@@ -73,7 +73,7 @@ class LaunchNumbers {
                    std::uint64_t bits, std::uint64_t address);
   OriginPointer report(const ThreadState& thread, std::uint64_t place, const NumberPlace& known, NumberEvent event,
                        const std::string& headline, std::vector<std::string> details,
-                       const std::atomic<std::uint64_t>* repeated);
+                       const std::atomic<std::uint64_t>* seen);
   void hand_on(const OriginPointer& origin);
   OriginPointer origin_of(const ThreadState& thread, const NumberSources& sources, bool is_nan);
   OriginPointer origin_in(std::uint64_t thread, const NumberSources& sources, bool is_nan);
@@ -86,7 +86,8 @@ class LaunchNumbers {
   NumberPlaces places_;
   std::mutex mutex_;
   std::map<std::pair<std::uint64_t, std::string>, Reported> reported_;
-  std::unordered_map<std::uint64_t, std::vector<Made>> made_;  ///< by thread of the grid
+  std::unordered_map<std::uint64_t, std::vector<Made>> made_;       ///< by thread of the grid
+  std::set<std::shared_ptr<std::atomic<std::uint64_t>>> counters_;  ///< that places count for: of other launches, too
   std::size_t remembered_ = 0;
   std::uint64_t clock_ = 0;
 };
