@@ -226,7 +226,7 @@ void discard_prefetch_batch(const Stream& stream, std::span<const Buffer* const>
   constexpr const char* call = "discard_prefetch_batch";
   check_managed(buffers, call);
   check_number(locations, buffers.size(), "locations", call);
-  refuse_legacy_stream(stream, call);
+  refuse_value_of_legacy_stream(stream, call);
   require_batches(call);
   Ranges all(buffers, locations);
   if (all.sizes.empty()) return;

@@ -299,8 +299,7 @@ def test_the_handle_is_the_compilers_program_as_an_int():
         assert isinstance(handle, int) and int(handle) > 0 and type(handle).__name__ == "nvrtcProgram"
         program.compile("ptx")
         assert int(program.handle) == int(handle)
-    with pytest.raises(RuntimeError, match="has been closed"):
-        assert program.handle
+    assert int(program.handle) == 0  # closed
     ptx = cucore.compile_ptx(EMPTY, ARCH).code.decode()
     assert cucore.Program(ptx, "ptx", ARCH).handle > 0
 

@@ -46,10 +46,10 @@ def test_all_devices_are_the_singletons():
     [
         (-1, ValueError),
         (10**4, ValueError),
-        (10**30, ValueError),
+        (10**30, OverflowError),
         ("0", TypeError),
         (0.5, TypeError),
-        (2.0**31, ValueError),
+        (2.0**31, OverflowError),
         (b"0", TypeError),
     ],
 )
@@ -295,7 +295,7 @@ def test_a_forked_child_is_told_to_spawn():
             status = 1
             try:
                 device.create_stream()
-            except RuntimeError as error:
+            except cucore.CUDAError as error:
                 status = 0 if "spawn" in str(error) or "fork" in str(error) else 2
             del stream
             os._exit(status)

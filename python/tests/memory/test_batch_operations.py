@@ -42,7 +42,7 @@ def test_a_batch_discards(managed, device, stream):
     stream.sync()
     assert all(contents(buffer)[::4096] == b"\5" * 16 for buffer in managed)
     for call in (lambda s: discard_batch(s, managed), lambda s: discard_prefetch_batch(s, managed, device)):
-        with pytest.raises(TypeError, match="legacy default stream"):
+        with pytest.raises(cucore.CUDAError, match="INVALID_VALUE.*legacy default stream"):
             call(cucore.LEGACY_DEFAULT_STREAM)
         call(cucore.PER_THREAD_DEFAULT_STREAM)
 

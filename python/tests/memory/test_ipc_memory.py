@@ -206,7 +206,7 @@ def child(resource, answers):
     for use in (lambda: cucore.Device().create_stream(), lambda: resource.attributes.used_mem_current):
         try:
             use()
-        except RuntimeError as error:
+        except cucore.CUDAError as error:
             answers.put("spawn" in str(error))
 
 if __name__ == "__main__":

@@ -268,7 +268,7 @@ def test_prefetch_and_discard_refuse_what_they_cannot_do(buffer, device, stream)
             call(0, stream=stream)
         with pytest.raises(TypeError, match="stream is required"):
             call(device, stream=None)
-    with pytest.raises(TypeError, match="legacy default stream"):
+    with pytest.raises(cucore.CUDAError, match="INVALID_VALUE.*legacy default stream"):
         buffer.discard(stream=cucore.LEGACY_DEFAULT_STREAM)
     buffer.discard(stream=cucore.PER_THREAD_DEFAULT_STREAM)
     buffer.prefetch(device, stream=cucore.LEGACY_DEFAULT_STREAM)

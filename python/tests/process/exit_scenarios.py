@@ -289,7 +289,7 @@ class Mine(cucore.MemoryResource):
     is_device_accessible = False; is_host_accessible = True; device_id = -1
     def deallocate(self, ptr, size, *, stream): pass
 kept = cucore.Buffer.from_handle(4096, 16, mr=Mine(), stream=stream)
-kept.me = kept
+held = [kept]; held.append(held)
 """),
     "a foreign stream that knows its wrapper": Scenario("""
 class Foreign:

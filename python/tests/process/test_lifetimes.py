@@ -88,7 +88,6 @@ def test_an_object_without_a_value_in_the_memory_of_an_earlier_one_is_a_closed_o
 
 def test_a_dropped_object_leaves_nothing_to_the_next_one_in_its_memory(device):
     first = device.create_stream()
-    first.note = "of the first"
     dead, address = weakref.ref(first), id(first)
     del first
     assert dead() is None
@@ -96,7 +95,7 @@ def test_a_dropped_object_leaves_nothing_to_the_next_one_in_its_memory(device):
     if id(second) != address and sys.version_info < (3, 14) and not getattr(sys, "_is_gil_enabled", lambda: True)():
         pytest.skip("no memory of objects is kept to be used again on a free-threaded Python before 3.14")
     assert id(second) == address  # so that this test says something
-    assert not hasattr(second, "note") and weakref.getweakrefcount(second) == 0 and dead() is None
+    assert weakref.getweakrefcount(second) == 0 and dead() is None
     assert gc.is_tracked(second)
 
 
@@ -168,7 +167,7 @@ if __name__ == "__main__":
     with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
         try:
             print(pool.apply(child, (0,)))
-        except RuntimeError as error:
+        except cucore.CUDAError as error:
             print("fork" in str(error) and "spawn" in str(error))
     stream.sync()
 """
