@@ -55,11 +55,10 @@ CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
 }
 
 CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
-  return in_stream_order(hStream, [&](Context&, Stream& stream) {
+  return on_stream(hStream, [&](Context&, Stream& stream) {
     const std::lock_guard lock(runtime::graph_mutex());
     const auto exec = runtime::find_graph_exec(hGraphExec);
-    if (!exec) return CUDA_ERROR_INVALID_VALUE;
-    return driver_result(stream.is_capturing() ? exec->capture(stream) : exec->launch(stream));
+    return exec ? driver_result(exec->launch(stream)) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 

@@ -6,7 +6,6 @@
 #include <set>
 #include <unordered_map>
 
-#include "cpu/runtime/graph/capture.hpp"
 #include "cpu/runtime/graph/graph_run.hpp"
 #include "cpu/runtime/loading/module.hpp"
 #include "cpu/runtime/memory/graph_memory.hpp"
@@ -108,37 +107,6 @@ Result<std::shared_ptr<ExecPlan>> make_plan(const Graph& graph, std::uint64_t fl
       return ErrorCode::InvalidValue;
     }
   return plan;
-}
-
-/// A definition of what a plan runs: a node that is disabled does nothing.
-Result<std::shared_ptr<Graph>> definition_of(const std::vector<ExecNode>& nodes) {
-  std::shared_ptr<Graph> graph = Graph::create();
-  const auto refused = [&](Result<void> reason) -> Result<std::shared_ptr<Graph>> {
-    graph->end_handles();
-    return std::move(reason).failure();
-  };
-  std::vector<CUgraphNode> made;
-  for (const ExecNode& node : nodes) {
-    const CUgraphNodeType type = type_of(*node.payload);
-    if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE ||
-        type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-      return refused(ErrorCode::NotSupported);
-    std::shared_ptr<const Payload> payload = node.payload;
-    if (!node.is_enabled) payload = std::make_shared<Payload>(EmptyPayload{});
-    if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
-      Result<std::shared_ptr<Graph>> inner = definition_of(node.graphs.front());
-      if (!inner) return refused(std::move(inner).failure());
-      const std::shared_ptr<Graph> child = *std::move(inner);
-      child->set_owned();
-      payload = std::make_shared<Payload>(ChildPayload{child});
-    }
-    std::vector<CUgraphNode> dependencies;
-    for (const std::size_t position : node.dependencies) dependencies.push_back(made[position]);
-    Result<std::shared_ptr<GraphNode>> added = graph->add(std::move(payload), dependencies, nullptr);
-    if (!added) return refused(std::move(added).failure());
-    made.push_back((*added)->handle);
-  }
-  return graph;
 }
 
 /// The kind of memory of an operand of a fill or a copy, which a node cannot change. Nothing for memory freed since,
@@ -380,18 +348,6 @@ Result<void> GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* 
   plan.conditions = given->conditions;
   plan.user_objects = given->user_objects;
   return {};
-}
-
-Result<void> GraphExec::capture(Stream& stream) const {
-  Result<std::shared_ptr<Graph>> made = definition_of(plan_->nodes);
-  if (!made) return std::move(made).failure();
-  const std::shared_ptr<Graph> graph = *std::move(made);
-  graph->user_objects = plan_->user_objects;
-  CUgraphNodeParams node{};
-  node.type = CU_GRAPH_NODE_TYPE_GRAPH;
-  node.graph.graph = graph->handle();
-  node.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
-  return stream.capture()->add(stream, node);
 }
 
 Result<void> GraphExec::launch(Stream& stream) {

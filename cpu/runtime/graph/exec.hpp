@@ -52,9 +52,6 @@ class GraphExec {
   Result<void> set_enabled(std::uint64_t id, bool is_enabled);
   Result<void> update(const Graph& graph, CUgraphExecUpdateResultInfo* info);
   Result<void> launch(Stream& stream);
-  /// A launch into a capturing stream: a child graph node that does what a launch would do now. NotSupported with
-  /// memory or conditional nodes, which a child graph cannot have.
-  Result<void> capture(Stream& stream) const;
 
  private:
   ExecNode* find_in(std::vector<ExecNode>& nodes, std::uint64_t id);

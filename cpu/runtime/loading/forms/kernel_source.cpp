@@ -15,7 +15,7 @@ std::atomic<std::size_t> loaded_kernels{0};
 
 /// The folder of this user's kernels; empty for none.
 std::filesystem::path folder_of_environment() {
-  const std::string wanted = setting(Setting::cache).value_or("");
+  std::string wanted = setting(Setting::cache).value_or("");
   if (wanted == "0") return {};
   if (!wanted.empty()) return wanted;
   const std::filesystem::path caches = setting(Setting::xdg_cache_home).value_or("");
