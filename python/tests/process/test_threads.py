@@ -175,7 +175,7 @@ USES = (
     lambda s: (hash(s.stream), s.stream == s.event, s.event.device, s.stream.context, s.buffer.owner),
     lambda s: (s.stream.handle, s.event.handle, s.buffer.handle, s.pooled.handle, s.stream.priority),
     lambda s: setattr(s.stream, "name", "some name that is too long to be kept in the string itself"),
-    lambda s: (s.buffer.size, s.buffer.device_id, s.buffer.memory_resource, s.buffer == s.pooled),
+    lambda s: (s.buffer.size, s.pooled.device_id, s.buffer.memory_resource, s.buffer == s.pooled),
     lambda s: s.pooled.set_deallocation_stream(s.stream),
     lambda s: s.pooled.close(s.stream),
     lambda s: memoryview(s.buffer).nbytes,

@@ -148,8 +148,11 @@ def of_call(line):
         )
 
 
+# Numbers that a driver of a GPU follows as if they were of kernels: the process ends.
+NO_KERNELS = [f"kind(core.Kernel.from_handle(handle={number}, mod=cubin))" for number in ("5", "True")]
+
 BEHAVIOURS = [
-    *(snippet for line in lines(CALLS) for snippet in of_call(line)),
+    *(snippet for line in lines(CALLS) for snippet in of_call(line) if snippet not in NO_KERNELS),
     *each("kind(core.launch({stream}, one, none_))", stream=OTHERS),
     *each("kind(core.launch(stream, {config}, none_))", config=OTHERS),
     *each("kind(core.launch(stream, one, {kernel}))", kernel=OTHERS),
