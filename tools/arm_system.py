@@ -47,7 +47,7 @@ def mirror():
             words = line.split()
             if words[:1] in (["URIs:"], ["deb"]) and "debian" in line:
                 return next(word for word in words[1:] if "://" in word)
-    return "http://deb.debian.org/debian"
+    raise SystemExit("arm_system.py: apt's sources in /etc/apt name no mirror of Debian: add one")
 
 
 def fetch(folder):
