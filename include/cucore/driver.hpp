@@ -14,7 +14,7 @@
 //   std::cout << cucore::driver_info().path << '\n';
 //
 // Thread-safety: every function may be called from any thread. The driver stays open until the process ends. In a child
-// made by fork() after the driver was opened, every call that needs the driver throws StateError.
+// made by fork() after the driver was opened, every call that needs the driver throws DriverError, NOT_INITIALIZED.
 #pragma once
 
 #include <string>

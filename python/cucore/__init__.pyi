@@ -67,7 +67,7 @@ class Buffer:
         """Bytes; 0 when closed."""
     @property
     def device_id(self) -> int:
-        """The device whose memory it is, or -1."""
+        """The device whose memory it is, or -1. RuntimeError: it is of none."""
     @property
     def is_device_accessible(self) -> bool:
         """Whether devices can access it."""

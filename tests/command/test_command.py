@@ -372,7 +372,7 @@ def test_the_first_infinity_of_a_program_is_told(run, tmp_path):
     if importlib.util.find_spec("cucore") is None:
         pytest.skip("the package is not installed")
     (tmp_path / "inverse.py").write_text(NUMBERS)
-    done = run("run", "--check", "fp", tmp_path / "inverse.py")
+    done = run("run", "--check", "fp", sys.executable, tmp_path / "inverse.py")
     assert done.returncode == 7, "the program's own status: " + done.stderr
     assert "Division by zero" in done.stderr and "inverse.cu:1" in done.stderr, done.stderr
     assert "by thread (0,0,0) in block (0,0,0), the first of 10" in done.stderr

@@ -74,8 +74,8 @@ void fail_at_exit_if_anything_failed() {
 int in_child() {
   try {
     Device(0).create_stream();
-  } catch (const StateError& error) {
-    return std::strstr(error.what(), "forked") != nullptr ? 0 : 4;
+  } catch (const DriverError& error) {
+    return error.code_name() == "CUDA_ERROR_NOT_INITIALIZED" && std::strstr(error.what(), "forked") != nullptr ? 0 : 4;
   } catch (...) {
     return 5;
   }

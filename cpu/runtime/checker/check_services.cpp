@@ -309,7 +309,7 @@ const CheckTable* check_table() {
     made->enter_unwritten = enter_unwritten;
     made->leave = leave;
     made->numbers = tell_numbers;
-    made->products = tell_product;
+    if ((checker::classes() & check_class::number_checks) != 0) made->products = tell_product;
     made->allocate = allocate;
     made->release = release;
     return made;
