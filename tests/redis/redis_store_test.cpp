@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <thread>
 
 #include "cucore/error.hpp"
 #include "src/redis/redis_url.hpp"
+#include "tests/unit/store/one_compile.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace cucore {
@@ -120,23 +120,7 @@ TEST_F(redis_store, leases_have_one_holder_and_end) {
 }
 
 TEST_F(redis_store, one_host_compiles_and_the_others_wait) {
-  const std::string key(64, 'a');
-  std::atomic<int> compiles = 0;
-  std::vector<std::thread> hosts;
-  for (int each = 0; each < 8; ++each) {
-    hosts.emplace_back([&] {
-      SharedStore store = host();
-      if (const auto found = store.obtain(key)) {
-        EXPECT_EQ(*found, "code");
-        return;
-      }
-      ++compiles;
-      std::this_thread::sleep_for(600ms);  // three leases long
-      store.publish(key, "code");
-    });
-  }
-  for (std::thread& each : hosts) each.join();
-  EXPECT_EQ(compiles, 1);
+  test::expect_one_compile([this] { return host(); }, std::string(64, 'a'));
 }
 
 TEST_F(redis_store, a_server_that_was_started_again_is_used_again) {

@@ -12,6 +12,7 @@
 #include "cucore/error.hpp"
 #include "src/store/deadline.hpp"
 #include "src/store/sealed_entry.hpp"
+#include "tests/unit/store/one_compile.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace cucore {
@@ -74,22 +75,7 @@ TEST_F(shared_store, what_one_host_compiles_the_others_have) {
 }
 
 TEST_F(shared_store, one_host_compiles_and_the_others_wait) {
-  std::atomic<int> compiles = 0;
-  std::vector<std::thread> hosts;
-  for (int each = 0; each < 8; ++each) {
-    hosts.emplace_back([&] {
-      SharedStore store = host();
-      if (const auto found = store.obtain(key)) {
-        EXPECT_EQ(*found, "code");
-        return;
-      }
-      ++compiles;
-      std::this_thread::sleep_for(600ms);  // three leases long
-      store.publish(key, "code");
-    });
-  }
-  for (std::thread& each : hosts) each.join();
-  EXPECT_EQ(compiles, 1);
+  test::expect_one_compile([this] { return host(); }, key);
 }
 
 TEST_F(shared_store, another_compiles_when_the_holder_is_killed_or_gives_up) {
