@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import cucore
@@ -41,13 +42,14 @@ class Run:
         """Runs from where an earlier process ended; whether this one came to the end."""
         driver = Path(cucore.driver_info().path).parent  # found by name in the other process
         path = os.pathsep.join(filter(None, [str(driver), os.environ.get("LD_LIBRARY_PATH")]))
-        done = subprocess.run(
-            [sys.executable, "-X", "faulthandler", FOLDER, package, str(len(self.outcomes))],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env={**os.environ, **ENVIRONMENT, "LD_LIBRARY_PATH": path},
-        )
+        with tempfile.TemporaryDirectory() as folder:  # for what snippets write
+            done = subprocess.run(
+                [sys.executable, "-X", "faulthandler", FOLDER, package, str(len(self.outcomes))],
+                capture_output=True,
+                text=True,
+                timeout=300,
+                env={**os.environ, **ENVIRONMENT, "LD_LIBRARY_PATH": path, "TMPDIR": folder},
+            )
         for area, snippet, result, used, shown in map(json.loads, done.stdout.splitlines()):
             self.outcomes[f"{area}: {snippet}"] = result
             self.used.update(used)
