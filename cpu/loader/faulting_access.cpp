@@ -34,8 +34,7 @@ bool writes_memory(const Instruction& instruction) {
 }
 
 void collect_registers(const Operand& operand, std::set<RegisterId>& registers) {
-  if (operand.kind == Operand::Kind::Register) registers.insert(operand.reg);
-  for (const Operand& element : operand.elements) collect_registers(element, registers);
+  for_each_register(operand, [&](RegisterId reg) { registers.insert(reg); });
 }
 
 /// What a guarded instruction writes keeps its old value, or not: in the same host instruction.

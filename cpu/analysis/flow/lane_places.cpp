@@ -83,7 +83,7 @@ LanePlaces::Kind LanePlaces::kind_of(const Operand& operand) const {
     return is_of_lane && operand.special.axis <= most_axis ? Kind::Varied : Kind::Uniform;
   }
   Kind kind = Kind::Uniform;
-  for_each_register_of(operand, [&](RegisterId reg) { kind = std::max(kind, kinds_[reg]); });
+  for_each_register(operand, [&](RegisterId reg) { kind = std::max(kind, kinds_[reg]); });
   return kind;
 }
 
@@ -111,10 +111,10 @@ void LanePlaces::find_kinds() {
   for (bool changed = true; changed;) {
     changed = false;
     for (const Instruction& instruction : function_.body) {
-      if (instruction.operands.empty() || instruction.operands[0].kind == Operand::Kind::Address) continue;
+      if (!writes_first_operand(instruction)) continue;
       const Kind kind = kind_of_result(instruction);
       if (kind == Kind::Uniform) continue;
-      for_each_register_of(instruction.operands[0], [&](RegisterId reg) {
+      for_each_register(instruction.operands[0], [&](RegisterId reg) {
         changed |= kinds_[reg] < kind;
         kinds_[reg] = std::max(kinds_[reg], kind);
       });

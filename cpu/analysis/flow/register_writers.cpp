@@ -13,8 +13,8 @@ RegisterWriters::RegisterWriters(const ptx::Function& function, const ControlFlo
     : function_(function), flow_(flow), writers_(function.registers.size()) {
   for (std::uint32_t i = 0; i < function.body.size(); ++i) {
     const Instruction& instruction = function.body[i];
-    if (instruction.operands.empty() || instruction.operands[0].kind == Operand::Kind::Address) continue;
-    for_each_register_of(instruction.operands[0], [&](RegisterId reg) { writers_[reg].push_back(i); });
+    if (!writes_first_operand(instruction)) continue;
+    for_each_register(instruction.operands[0], [&](RegisterId reg) { writers_[reg].push_back(i); });
   }
 }
 

@@ -12,12 +12,6 @@
 
 namespace cucore::cpu::analysis {
 
-template <typename Visit>
-void for_each_register_of(const ptx::Operand& operand, const Visit& visit) {
-  if (operand.kind == ptx::Operand::Kind::Register) visit(operand.reg);
-  for (const ptx::Operand& element : operand.elements) for_each_register_of(element, visit);
-}
-
 class RegisterWriters {
  public:
   RegisterWriters(const ptx::Function& function, const ControlFlow& flow);

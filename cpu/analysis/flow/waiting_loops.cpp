@@ -61,17 +61,6 @@ Loop loop_of(const Edge& edge, const std::vector<std::vector<BlockId>>& predeces
   return body;
 }
 
-template <typename Visit>
-void for_each_register(const Operand& operand, const Visit& visit) {
-  if (operand.kind == Operand::Kind::Register) visit(operand.reg);
-  for (const Operand& element : operand.elements) for_each_register(element, visit);
-}
-
-/// The first operand holds what an instruction writes, if it is not an address.
-bool writes_first_operand(const Instruction& instruction) {
-  return !instruction.operands.empty() && instruction.operands[0].kind != Operand::Kind::Address;
-}
-
 std::optional<RegisterId> plain_register(const Instruction& instruction, std::size_t operand) {
   if (operand >= instruction.operands.size()) return {};
   const Operand& o = instruction.operands[operand];

@@ -7,6 +7,23 @@
 #include <utility>
 
 namespace cucore::cpu::analysis {
+
+/// By register: the instructions that write it, and those that read it, in ascending order.
+struct RegisterUses {
+  explicit RegisterUses(const ptx::Function& function)
+      : writers(function.registers.size()), readers(function.registers.size()) {
+    for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+      const ptx::Instruction& each = function.body[i];
+      for (std::size_t n = 0; n < each.operands.size(); ++n) {
+        auto& whose = n == 0 && writes_first_operand(each) ? writers : readers;
+        for_each_register(each.operands[n], [&](ptx::RegisterId reg) { whose[reg].push_back(i); });
+      }
+    }
+  }
+
+  std::vector<std::vector<std::uint32_t>> writers, readers;
+};
+
 namespace {
 
 using ptx::Instruction;
@@ -80,13 +97,6 @@ std::optional<NumberOperation> operation_of(Opcode opcode) {
   }
 }
 
-bool is_spelt_special(const Operand& operand) {
-  if (operand.kind != Operand::Kind::Float) return false;
-  const double number = operand.is_single ? std::bit_cast<float>(static_cast<std::uint32_t>(operand.float_bits))
-                                          : std::bit_cast<double>(operand.float_bits);
-  return !std::isfinite(number);
-}
-
 std::optional<NumberCheck> conversion_check_of(const Instruction& i) {
   if (i.types.size() < 2) return std::nullopt;
   const Type to = i.types[0];
@@ -121,33 +131,13 @@ std::optional<NumberCheck> conversion_check_of(const Instruction& i) {
   return check;
 }
 
-/// The only instruction that defines a register, or nothing.
-std::vector<std::optional<std::uint32_t>> only_definitions(const ptx::Function& function) {
-  std::vector<std::optional<std::uint32_t>> only(function.registers.size());
-  std::vector<unsigned> count(function.registers.size());
-  const auto define = [&](const Operand& operand, std::uint32_t at, const auto& self) -> void {
-    if (operand.kind == Operand::Kind::Register && ++count[operand.reg] == 1) only[operand.reg] = at;
-    for (const Operand& element : operand.elements) self(element, at, self);
-  };
-  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-    const Instruction& each = function.body[i];
-    const bool has_result = each.opcode != Opcode::St && each.opcode != Opcode::Red && each.opcode != Opcode::Bra;
-    if (has_result && !each.operands.empty() && each.operands[0].kind != Operand::Kind::Address)
-      define(each.operands[0], i, define);
-  }
-  for (std::size_t reg = 0; reg < only.size(); ++reg)
-    if (count[reg] != 1) only[reg].reset();
-  return only;
-}
-
 /// Compilers contract a * b - c * d: then the addend of an fma is a rounded product. An addend that is the same product
 /// is there to have the product's error, and any other is taken to be exact, as in divisions by Newton's method.
-bool adds_other_product(const ptx::Function& function, const Instruction& fma,
-                        const std::vector<std::optional<std::uint32_t>>& only) {
+bool adds_other_product(const ptx::Function& function, const Instruction& fma, const RegisterUses& uses) {
   const Operand* addend = &fma.operands[3];
   for (unsigned steps = 0; steps < 2; ++steps) {
-    if (addend->kind != Operand::Kind::Register || !only[addend->reg]) return false;
-    const Instruction& made = function.body[*only[addend->reg]];
+    if (addend->kind != Operand::Kind::Register || uses.writers[addend->reg].size() != 1) return false;
+    const Instruction& made = function.body[uses.writers[addend->reg][0]];
     if (made.opcode == Opcode::Neg && made.operands.size() == 2) {
       addend = &made.operands[1];
       continue;
@@ -156,15 +146,22 @@ bool adds_other_product(const ptx::Function& function, const Instruction& fma,
     const auto is_same = [](const Operand& a, const Operand& b) {
       return a.kind == Operand::Kind::Register && b.kind == Operand::Kind::Register && a.reg == b.reg;
     };
-    const auto uses = [&](const Operand& factor) {
+    const auto is_factor = [&](const Operand& factor) {
       return is_same(factor, fma.operands[1]) || is_same(factor, fma.operands[2]);
     };
-    return !(uses(made.operands[1]) && uses(made.operands[2]));
+    return !(is_factor(made.operands[1]) && is_factor(made.operands[2]));
   }
   return false;
 }
 
 }  // namespace
+
+bool is_spelt_special(const Operand& operand) {
+  if (operand.kind != Operand::Kind::Float) return false;
+  const double number = operand.is_single ? std::bit_cast<float>(static_cast<std::uint32_t>(operand.float_bits))
+                                          : std::bit_cast<double>(operand.float_bits);
+  return !std::isfinite(number);
+}
 
 std::optional<NumberCheck> number_check_of(const Instruction& i) {
   if (i.operands.size() < 2) return std::nullopt;
@@ -186,14 +183,14 @@ std::optional<NumberCheck> number_check_of(const Instruction& i) {
 
 NumberChecks::NumberChecks(const ptx::Function& function)
     : is_chosen_later_(function.body.size()), formats_(function.registers.size()) {
-  const auto only = only_definitions(function);
+  const RegisterUses uses(function);
   for (const Instruction& each : function.body) {
     checks_.push_back(number_check_of(each));
     if (checks_.back() && checks_.back()->test.operation == NumberOperation::MultiplyAdd &&
-        adds_other_product(function, each, only))
+        adds_other_product(function, each, uses))
       checks_.back()->test.flags |= NumberTest::may_cancel;
   }
-  find_choices(function);
+  find_choices(function, uses);
   find_formats(function);
 }
 
@@ -212,21 +209,11 @@ const std::vector<ChosenLater>* NumberChecks::chosen_at(std::uint32_t selp) cons
 
 /// A result that one selp of the same straight piece of code is the only one to read, while the operands that it was
 /// made of are still there.
-void NumberChecks::find_choices(const ptx::Function& function) {
-  std::vector<std::vector<std::uint32_t>> uses(function.registers.size());
-  std::vector<std::vector<std::uint32_t>> definitions(function.registers.size());
-  const auto visit = [&](const Operand& operand, std::uint32_t at, bool defines, const auto& self) -> void {
-    if (operand.kind == Operand::Kind::Register) (defines ? definitions : uses)[operand.reg].push_back(at);
-    for (const Operand& element : operand.elements) self(element, at, defines, self);
-  };
+void NumberChecks::find_choices(const ptx::Function& function, const RegisterUses& uses) {
   std::vector<std::uint32_t> piece(function.body.size() + 1);
   for (const ptx::Label& label : function.labels) piece[label.instruction] = 1;
   for (std::uint32_t i = 0; i < function.body.size(); ++i) {
     const Instruction& each = function.body[i];
-    for (std::size_t n = 0; n < each.operands.size(); ++n) {
-      const bool writes_memory = each.opcode == Opcode::St || each.opcode == Opcode::Red;
-      visit(each.operands[n], i, n == 0 && !writes_memory, visit);
-    }
     const bool ends = each.opcode == Opcode::Bra || each.opcode == Opcode::Ret || each.opcode == Opcode::Exit;
     if (ends) piece[i + 1] = 1;
   }
@@ -234,14 +221,14 @@ void NumberChecks::find_choices(const ptx::Function& function) {
   for (std::uint32_t i = 0; i < function.body.size(); ++i) {
     const Instruction& each = function.body[i];
     if (!checks_[i] || each.guard || each.operands[0].kind != Operand::Kind::Register) continue;
-    const auto& readers = uses[each.operands[0].reg];
-    if (definitions[each.operands[0].reg].size() != 1 || readers.size() != 1) continue;
+    const auto& readers = uses.readers[each.operands[0].reg];
+    if (uses.writers[each.operands[0].reg].size() != 1 || readers.size() != 1) continue;
     const std::uint32_t reader = readers[0];
     const Instruction& selp = function.body[reader];
     if (selp.opcode != Opcode::Selp || selp.guard || reader < i || piece[reader] != piece[i]) continue;
     const auto is_changed = [&](const Operand& operand) {
       if (operand.kind != Operand::Kind::Register) return false;
-      const auto& writers = definitions[operand.reg];
+      const auto& writers = uses.writers[operand.reg];
       return std::any_of(writers.begin(), writers.end(), [&](std::uint32_t at) { return at >= i && at < reader; });
     };
     if (std::any_of(each.operands.begin() + 1, each.operands.end(), is_changed)) continue;

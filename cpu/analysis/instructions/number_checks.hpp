@@ -97,6 +97,9 @@ struct NumberCheck {
   std::vector<std::uint8_t> operands;  ///< those that it computes with, by their place in the instruction
 };
 
+/// A literal NaN or infinity.
+bool is_spelt_special(const ptx::Operand& operand);
+
 /// Nothing if the instruction makes no numbers that are looked at, or one of its operands is spelt as NaN or infinity.
 std::optional<NumberCheck> number_check_of(const ptx::Instruction& instruction);
 
@@ -105,6 +108,8 @@ struct ChosenLater {
   std::uint32_t producer;
   bool if_true;  ///< of the predicate
 };
+
+struct RegisterUses;
 
 /// The checks of one function.
 class NumberChecks {
@@ -121,7 +126,7 @@ class NumberChecks {
   std::optional<NumberTest> format_of(ptx::RegisterId id) const { return formats_[id]; }
 
  private:
-  void find_choices(const ptx::Function& function);
+  void find_choices(const ptx::Function& function, const RegisterUses& uses);
   void find_formats(const ptx::Function& function);
 
   std::vector<std::optional<NumberCheck>> checks_;  ///< by instruction

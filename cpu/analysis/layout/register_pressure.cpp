@@ -25,11 +25,6 @@ void note(Intervals& intervals, RegisterId reg, std::uint32_t at) {
   intervals[reg].last = std::max(intervals[reg].last, at);
 }
 
-void note(Intervals& intervals, const Operand& operand, std::uint32_t at) {
-  if (operand.kind == Operand::Kind::Register) note(intervals, operand.reg, at);
-  for (const Operand& element : operand.elements) note(intervals, element, at);
-}
-
 /// From a label to a branch back to it, in the order of the labels.
 std::vector<Interval> loops_of(const ptx::Function& function) {
   std::vector<Interval> loops;
@@ -63,7 +58,8 @@ std::uint32_t register_pressure(const ptx::Function& function) {
   const auto length = static_cast<std::uint32_t>(function.body.size());
   Intervals intervals(function.registers.size());
   for (std::uint32_t at = 0; at < length; ++at) {
-    for (const Operand& operand : function.body[at].operands) note(intervals, operand, at);
+    for (const Operand& operand : function.body[at].operands)
+      for_each_register(operand, [&](RegisterId reg) { note(intervals, reg, at); });
   }
   const std::vector<Interval> loops = loops_of(function);
   for (Interval& interval : intervals) carry_through(loops, interval);

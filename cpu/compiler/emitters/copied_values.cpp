@@ -20,8 +20,7 @@ bool all_of(const Operand& operand, const Registers& registers) {
 }
 
 void clear(const Operand& operand, Registers& registers) {
-  if (operand.kind == Operand::Kind::Register) registers[operand.reg] = false;
-  for (const Operand& element : operand.elements) clear(element, registers);
+  for_each_register(operand, [&](ptx::RegisterId reg) { registers[reg] = false; });
 }
 
 bool moves_bits(Opcode opcode) {

@@ -130,6 +130,13 @@ struct Operand {
   std::vector<Operand> elements;
 };
 
+/// Calls `visit` with each register that an operand names, whatever it stands in.
+template <typename Visit>
+void for_each_register(const Operand& operand, const Visit& visit) {
+  if (operand.kind == Operand::Kind::Register) visit(operand.reg);
+  for (const Operand& element : operand.elements) for_each_register(element, visit);
+}
+
 struct Guard {
   RegisterId reg = 0;
   bool negated = false;
@@ -153,6 +160,11 @@ struct Instruction {
   Space space() const;  ///< the first space, or Generic
   Type type() const;    ///< the last type (the operand type of most instructions), or Type::None
 };
+
+/// The first operand holds what an instruction writes, if it is not an address.
+inline bool writes_first_operand(const Instruction& instruction) {
+  return !instruction.operands.empty() && instruction.operands[0].kind != Operand::Kind::Address;
+}
 
 /// `opcode.mod.mod...` as a user would write it: for messages.
 std::string spelling(const Instruction& instruction);

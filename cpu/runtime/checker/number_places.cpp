@@ -2,8 +2,6 @@
 #include "cpu/runtime/checker/number_places.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <set>
 
 #include "cpu/loader/ptx_place.hpp"
@@ -42,30 +40,12 @@ bool hands_on(Opcode opcode) {
 
 bool is_product(Opcode opcode) { return opcode == Opcode::Mma || opcode == Opcode::Wmma || opcode == Opcode::Wgmma; }
 
-bool writes_operand(const Instruction& i) {
-  return i.opcode != Opcode::St && i.opcode != Opcode::Red && i.opcode != Opcode::Bra && !i.operands.empty() &&
-         i.operands[0].kind != Operand::Kind::Address;
-}
-
-template <typename Visit>
-void for_each_register(const Operand& operand, const Visit& visit) {
-  if (operand.kind == Operand::Kind::Register) visit(operand.reg);
-  for (const Operand& element : operand.elements) for_each_register(element, visit);
-}
-
-bool is_special_constant(const Operand& operand) {
-  if (operand.kind != Operand::Kind::Float) return false;
-  const double value = operand.is_single ? std::bit_cast<float>(static_cast<std::uint32_t>(operand.float_bits))
-                                         : std::bit_cast<double>(operand.float_bits);
-  return !std::isfinite(value);
-}
-
 }  // namespace
 
 NumberPlaces::Analysed::Analysed(const ptx::Function& function)
     : checks(function), definitions(function.registers.size()) {
   for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-    if (!writes_operand(function.body[i])) continue;
+    if (!writes_first_operand(function.body[i])) continue;
     for_each_register(function.body[i].operands[0], [&](ptx::RegisterId reg) { definitions[reg].push_back(i); });
   }
 }
@@ -98,7 +78,7 @@ NumberSources NumberPlaces::sources_of(const ptx::Function& function, const Oper
       } else if (hands_on(made.opcode)) {
         if (made.opcode == Opcode::Shfl) sources.is_exchanged = true;
         for (std::size_t n = 1; n < made.operands.size(); ++n) {
-          if (is_special_constant(made.operands[n])) sources.constant_line = made.position.line;
+          if (analysis::is_spelt_special(made.operands[n])) sources.constant_line = made.position.line;
           for_each_register(made.operands[n], visit);
         }
       }

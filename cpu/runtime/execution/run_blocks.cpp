@@ -288,8 +288,8 @@ std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk, 
     for (;;) {
       const Code& code = grid.code_now();
       const WatchedParticipant watched(grid, code);
-      if (code.info.needs_fibers) return run_fibers(grid, worker);
-      if (code.info.counts_laps) return run_plain_in_turns(grid, worker);
+      if (code.info.needs_fibers) return taken + run_fibers(grid, worker);
+      if (code.info.counts_laps) return taken + run_plain_in_turns(grid, worker);
       taken += run_plain(grid, code, worker, chunk, until);
       if (!has_later_code(grid, code) || !go_on_in_later_code(grid, code)) return taken;
     }
