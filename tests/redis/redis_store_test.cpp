@@ -12,7 +12,7 @@
 
 #include "cucore/error.hpp"
 #include "src/redis/redis_url.hpp"
-#include "tests/unit/store/one_compile.hpp"
+#include "tests/unit/store/lease_contract.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace cucore {
@@ -109,12 +109,7 @@ TEST_F(redis_store, lists_more_than_a_page) {
 
 TEST_F(redis_store, leases_have_one_holder_and_end) {
   RedisStore mine(server_.url()), yours(server_.url());
-  EXPECT_TRUE(mine.lease("abc", "me", 60s));
-  EXPECT_TRUE(mine.lease("abc", "me", 60s));
-  EXPECT_FALSE(yours.lease("abc", "you", 60s));
-  yours.release("abc", "you");
-  EXPECT_FALSE(yours.lease("abc", "you", 60s));
-  mine.release("abc", "me");
+  test::expect_one_holder(mine, yours);
   EXPECT_TRUE(yours.lease("abc", "you", 20ms));
   while (!mine.lease("abc", "me", 60s)) std::this_thread::sleep_for(5ms);
 }

@@ -1,4 +1,5 @@
-// What every store with leases has to give: of hosts that ask for one key at once, one compiles.
+// What every store with leases has to give: a lease has one holder, and of hosts that ask for one key at once, one
+// compiles.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +13,18 @@
 #include "cucore/shared_store.hpp"
 
 namespace cucore::test {
+
+/// Of two hosts, each with a store of its own or both with one: the lease of `abc` is `you`'s in the end.
+inline void expect_one_holder(Store& mine, Store& yours) {
+  constexpr std::chrono::seconds minute(60);
+  EXPECT_TRUE(mine.lease("abc", "me", minute));
+  EXPECT_TRUE(mine.lease("abc", "me", minute));
+  EXPECT_FALSE(yours.lease("abc", "you", minute));
+  yours.release("abc", "you");
+  EXPECT_FALSE(yours.lease("abc", "you", minute));
+  mine.release("abc", "me");
+  EXPECT_TRUE(yours.lease("abc", "you", minute));
+}
 
 /// Eight hosts, each with what `host()` makes, whose leases last 200 ms; the compile takes three of them.
 template <class MakeHost>

@@ -12,7 +12,7 @@
 #include "cucore/error.hpp"
 #include "src/store/deadline.hpp"
 #include "src/store/sealed_entry.hpp"
-#include "tests/unit/store/one_compile.hpp"
+#include "tests/unit/store/lease_contract.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace cucore {
@@ -49,13 +49,7 @@ TEST_F(shared_store, a_folder_keeps_entries_and_leases) {
   store.remove("abc");
   EXPECT_THAT(store.list(), ElementsAre("def"));
 
-  EXPECT_TRUE(store.lease("abc", "me", 60s));
-  EXPECT_TRUE(store.lease("abc", "me", 60s));
-  EXPECT_FALSE(store.lease("abc", "you", 60s));
-  store.release("abc", "you");
-  EXPECT_FALSE(store.lease("abc", "you", 60s));
-  store.release("abc", "me");
-  EXPECT_TRUE(store.lease("abc", "you", 60s));
+  test::expect_one_holder(store, store);
 }
 
 TEST_F(shared_store, a_lease_that_is_not_renewed_ends) {
