@@ -40,20 +40,21 @@ Value* product(FunctionEmitter& f, const Instruction& i) {
   return i.has(M::Wide) ? whole : f.b.CreateTrunc(f.b.CreateLShr(whole, width), f.bits_of(i.type()));
 }
 
-/// Divisors that the host's instruction must not see: zero, and -1 under the most negative dividend. Both become 1.
+/// Divisors that the host's instruction must not see: zero, and -1, under which the most negative dividend overflows.
+/// Both become 1 whatever the dividend is, so that a divisor that all lanes share remains one.
 struct Division {
   Value* dividend;
   Value* divisor;  ///< safe
   Value* by_zero;
+  Value* by_minus_one = nullptr;  ///< of signed integers
 
   Division(FunctionEmitter& f, const Instruction& i) : dividend(operand(f, i, 1)), divisor(operand(f, i, 2)) {
     const unsigned width = dividend->getType()->getIntegerBitWidth();
     by_zero = f.b.CreateICmpEQ(divisor, f.b.getIntN(width, 0));
     Value* unsafe = by_zero;
     if (is_signed(i.type())) {
-      Value* lowest = f.b.CreateICmpEQ(dividend, f.b.getInt(llvm::APInt::getSignedMinValue(width)));
-      Value* minus_one = f.b.CreateICmpEQ(divisor, f.b.getInt(llvm::APInt::getAllOnes(width)));
-      unsafe = f.b.CreateOr(unsafe, f.b.CreateAnd(lowest, minus_one));
+      by_minus_one = f.b.CreateICmpEQ(divisor, f.b.getInt(llvm::APInt::getAllOnes(width)));
+      unsafe = f.b.CreateOr(unsafe, by_minus_one);
     }
     divisor = f.b.CreateSelect(unsafe, f.b.getIntN(width, 1), divisor);
   }
@@ -108,6 +109,7 @@ void emit_mul24(FunctionEmitter& f, const Instruction& i) {
 void emit_integer_div(FunctionEmitter& f, const Instruction& i) {
   const Division d(f, i);
   Value* quotient = is_signed(i.type()) ? f.b.CreateSDiv(d.dividend, d.divisor) : f.b.CreateUDiv(d.dividend, d.divisor);
+  if (d.by_minus_one != nullptr) quotient = f.b.CreateSelect(d.by_minus_one, f.b.CreateNeg(d.dividend), quotient);
   Value* ones = llvm::Constant::getAllOnesValue(quotient->getType());
   f.define(i.operands[0], f.b.CreateSelect(d.by_zero, ones, quotient), i.type());
 }

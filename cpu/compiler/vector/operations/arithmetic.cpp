@@ -84,15 +84,8 @@ Result<void> Arithmetic::emit_vectors(Instruction& instruction) {
 Value* Arithmetic::vector_of_chunk(Instruction& instruction, unsigned chunk) {
   auto operand = [&](unsigned n) { return values_.vector(instruction.getOperand(n), chunk); };
   if (auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {
-    Value* right = operand(1);
-    if (c_.active.is_partial() && is_division(instruction)) {
-      // Not zero in other lanes either: for LLVM a constant with a zero makes all lanes poison.
-      Value* one = llvm::ConstantInt::get(right->getType(), 1);
-      right = b.CreateSelect(c_.active.vector(chunk), b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, right, one), one);
-    }
-    if (is_division(instruction) && !llvm::isa<llvm::Constant>(right) && right->getType()->getScalarSizeInBits() <= 32)
-      return divided(operation->getOpcode(), operand(0), right);
-    return b.CreateBinOp(operation->getOpcode(), operand(0), right);
+    if (is_division(instruction)) return divided(*operation, chunk);
+    return b.CreateBinOp(operation->getOpcode(), operand(0), operand(1));
   }
   if (auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction)) {
     return b.CreateCast(cast->getOpcode(), operand(0), c_.widened(cast->getType()));
@@ -135,18 +128,48 @@ Value* Arithmetic::vector_of_chunk(Instruction& instruction, unsigned chunk) {
   }
 }
 
-/// Processors divide integers one at a time but doubles in vectors. The quotient of doubles, cut, is that of the
-/// integers: it is rounded by less than 2^-53 of itself, so by less than the 1/divisor that it is at least away from
-/// the next integer.
-Value* Arithmetic::divided(Instruction::BinaryOps opcode, Value* dividend, Value* divisor) {
-  const bool is_signed = opcode == Instruction::SDiv || opcode == Instruction::SRem;
-  llvm::Type* integers = dividend->getType();
-  llvm::Type* doubles = c_.widened(b.getDoubleTy());
+/// Processors divide integers one at a time, but doubles in vectors: 32 bits and less are divided as these.
+Value* Arithmetic::divided(llvm::BinaryOperator& division, unsigned chunk) {
+  Value* const dividend = values_.vector(division.getOperand(0), chunk);
+  Value* const by = division.getOperand(1);
+  const bool as_doubles = !llvm::isa<llvm::Constant>(by) && by->getType()->getScalarSizeInBits() <= 32;
+  const bool is_same = as_doubles && !by->getType()->isVectorTy() && values_.get(by).stride.is_same_in_chunk();
+  Value* divisor = is_same ? values_.first_lane(by, chunk) : values_.vector(by, chunk);
+  if (c_.active.is_partial()) {
+    // Other lanes may hold any divisor. Not zero in them either: for LLVM a constant with a zero makes all lanes
+    // poison.
+    Value* const one = llvm::ConstantInt::get(divisor->getType(), 1);
+    divisor = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor, one);
+    if (!is_same) divisor = b.CreateSelect(c_.active.vector(chunk), divisor, one);
+  }
+  if (!as_doubles) return b.CreateBinOp(division.getOpcode(), dividend, divisor);
+  const bool is_signed = division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::SRem;
+  Value* const cut = b.CreateCast(
+      is_signed ? Instruction::FPToSI : Instruction::FPToUI,
+      is_same ? quotient_by_one(dividend, divisor, is_signed) : quotient_of_lanes(dividend, divisor, is_signed),
+      dividend->getType());
+  if (division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::UDiv) return cut;
+  return b.CreateSub(dividend, b.CreateMul(cut, is_same ? values_.splat(divisor) : divisor));
+}
+
+/// Cut, it is the quotient of the integers: it is rounded by less than 2^-53 of itself, so by less than the 1/divisor
+/// that it is at least away from the next integer.
+Value* Arithmetic::quotient_of_lanes(Value* dividend, Value* divisor, bool is_signed) {
   const auto to_doubles = is_signed ? Instruction::SIToFP : Instruction::UIToFP;
-  Value* exact = b.CreateFDiv(b.CreateCast(to_doubles, dividend, doubles), b.CreateCast(to_doubles, divisor, doubles));
-  Value* quotient = b.CreateCast(is_signed ? Instruction::FPToSI : Instruction::FPToUI, exact, integers);
-  if (opcode == Instruction::SDiv || opcode == Instruction::UDiv) return quotient;
-  return b.CreateSub(dividend, b.CreateMul(quotient, divisor));
+  llvm::Type* const doubles = c_.widened(b.getDoubleTy());
+  return b.CreateFDiv(b.CreateCast(to_doubles, dividend, doubles), b.CreateCast(to_doubles, divisor, doubles));
+}
+
+/// By a divisor that all lanes share, with one division for all: products by its reciprocal, the first double that is
+/// not nearer to zero. So they are not nearer to zero than the quotients, which whole ones must not fall below, and
+/// less than 2^-51 of themselves away: for dividends of 32 bits less than the 1/divisor to the next integer.
+Value* Arithmetic::quotient_by_one(Value* dividend, Value* divisor, bool is_signed) {
+  const auto to_doubles = is_signed ? Instruction::SIToFP : Instruction::UIToFP;
+  Value* const nearest =
+      b.CreateFDiv(llvm::ConstantFP::get(b.getDoubleTy(), 1.0), b.CreateCast(to_doubles, divisor, b.getDoubleTy()));
+  Value* const next = b.CreateAdd(b.CreateBitCast(nearest, b.getInt64Ty()), b.getInt64(1));
+  Value* const reciprocal = values_.splat(b.CreateBitCast(next, b.getDoubleTy()));
+  return b.CreateFMul(b.CreateCast(to_doubles, dividend, c_.widened(b.getDoubleTy())), reciprocal);
 }
 
 /// Elements of small vectors, which packed halves are: the vectors of all lanes stand one after the other.

@@ -19,7 +19,10 @@ class Arithmetic {
  private:
   /// Null if the operation has no vector form.
   llvm::Value* vector_of_chunk(llvm::Instruction& instruction, unsigned chunk);
-  llvm::Value* divided(llvm::Instruction::BinaryOps opcode, llvm::Value* dividend, llvm::Value* divisor);
+  llvm::Value* divided(llvm::BinaryOperator& division, unsigned chunk);
+  /// As doubles, of integers of 32 bits at most.
+  llvm::Value* quotient_of_lanes(llvm::Value* dividend, llvm::Value* divisor, bool is_signed);
+  llvm::Value* quotient_by_one(llvm::Value* dividend, llvm::Value* divisor, bool is_signed);
   llvm::Value* element(llvm::Instruction& instruction, unsigned chunk);
 
   EmissionContext& c_;

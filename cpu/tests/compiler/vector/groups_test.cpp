@@ -272,6 +272,19 @@ TEST(VectorGroups, divide_integers_as_doubles) {
   EXPECT_EQ(code.find("\tidivl"), std::string::npos) << code;
 }
 
+TEST(VectorGroups, divide_by_what_all_lanes_share_once) {
+  const std::string text = kernel(
+      "mov.u32 %r2, %ctaid.y;\nld.global.u32 %r3, [%a1];\ndiv.u32 %r1, %r3, %r2;\nrem.s32 %r3, %r3, %r2;\n"
+      "add.u32 %r1, %r1, %r3;\n");
+  TestModule module(text, FormOfCode::Vector);
+  const CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = plain_processor};
+  const std::string code = value_of(loader::dump_assembly(module.module(), 0, options));
+  EXPECT_NE(code.find("vdivsd"), std::string::npos) << code;
+  EXPECT_EQ(code.find("vdivpd"), std::string::npos) << code;
+  EXPECT_EQ(code.find("\tdivl"), std::string::npos) << code;
+  EXPECT_EQ(code.find("\tidivl"), std::string::npos) << code;
+}
+
 TEST(VectorGroups, load_a_row_where_what_was_divided_says_so) {
   const std::string text = kernel(
       "ld.global.u32 %r2, [%a0];\nrem.u32 %r3, %r0, %r2;\nmul.wide.u32 %a2, %r3, 4;\nadd.u64 %a2, %a0, %a2;\n"

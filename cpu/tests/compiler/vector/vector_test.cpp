@@ -389,6 +389,39 @@ TEST(VectorForm, divides_integers_as_the_scalar_form_does) {
   }
 }
 
+TEST(VectorForm, divides_integers_by_one_divisor_as_the_scalar_form_does) {
+  // Multiples of the divisor, one less and one more, where a reciprocal's last bit decides; and any dividends.
+  const std::vector<std::uint32_t> divisors{0,          1,          2,          3,          5,          7,
+                                            10,         49,         641,        12345,      65535,      65537,
+                                            16777215,   33554433,   715827883,  0x7fffffff, 0x80000000, 0x80000001,
+                                            0xaaaaaaab, 0xfffffff7, 0xfffffffe, 0xffffffff};
+  for (const char* const type : {"u32", "s32", "u16", "s16"}) {
+    for (const char* const operation : {"div", "rem"}) {
+      const bool is_short = std::string(type).substr(1) == "16";
+      const std::string what = std::string(operation) + "." + type;
+      std::string body = "mov.u32 %r1, 0;\n.reg .b16 %h<3>;\n";
+      for (const std::uint32_t divisor : divisors) {
+        // Known only when it runs: that the block's number on y is 0.
+        body += "mov.u32 %r3, %ctaid.y;\nxor.b32 %r3, %r3, " + std::to_string(divisor) + ";\n";
+        for (const std::uint32_t factor : {0U, 1U, 0x9e3779b1U}) {
+          body += "mul.lo.u32 %r2, %r0, " + std::to_string(factor) + ";\nmul.lo.u32 %r2, %r2, %r3;\n";
+          body += "rem.u32 %r4, %r0, 3;\nadd.u32 %r2, %r2, %r4;\nsub.u32 %r2, %r2, 1;\n";
+          if (factor == 0x9e3779b1U) body += "mul.lo.u32 %r2, %r0, 0x85ebca6b;\n";
+          body += is_short ? "cvt.u16.u32 %h0, %r2;\ncvt.u16.u32 %h1, %r3;\n" + what +
+                                 " %h2, %h0, %h1;\ncvt.u32.u16 %r4, %h2;\n"
+                           : what + " %r4, %r2, %r3;\n";
+          body += "mad.lo.u32 %r1, %r1, 31, %r4;\n";
+        }
+      }
+      const std::string text = kernel(body);
+      std::string refusal;
+      EXPECT_EQ(run_form(text, FormOfCode::Vector, 1024, &refusal), run_form(text, FormOfCode::Scalar, 1024)) << what;
+      EXPECT_EQ(refusal, "");
+      EXPECT_EQ(run_form(text, FormOfCode::Masked, 1000), run_form(text, FormOfCode::Scalar, 1000)) << what;
+    }
+  }
+}
+
 TEST(VectorForm, extends_indices_that_wrap_around_inside_a_chunk_as_each_lane_would) {
   const std::string text = kernel(
       "sub.u32 %r2, %r0, 5;\nmov.u32 %r1, 99;\nsetp.gt.u32 %p0, %r2, 1000;\n"
