@@ -17,6 +17,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/groups_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/rows_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/strides_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/vector_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/warp_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/waiting_test.cpp

@@ -12,6 +12,7 @@
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 #include "cpu/compiler/vector/emission/entry.hpp"
 #include "cpu/compiler/vector/emission/group_emitter.hpp"
+#include "cpu/compiler/vector/steps/assume_rows.hpp"
 #include "cpu/compiler/vector/steps/choose_form.hpp"
 #include "cpu/compiler/vector/steps/choose_width.hpp"
 #include "cpu/compiler/vector/steps/isolate_convergent_operations.hpp"
@@ -63,6 +64,15 @@ Result<Analysed> prepare(llvm::Function& scalar, const VectorRequest& request, u
   }
 }
 
+/// In kernels without convergent operations, which stay where all threads come together.
+bool assume_rows(llvm::Function& scalar, const VectorRequest& request) {
+  const ControlFlow flow(scalar);
+  if (!flow.is_reducible() || flow.has_convergent_operations()) return false;
+  const unsigned least = smallest_group(flow, request.in_lockstep);
+  const VectorWidth width = choose_width(scalar, flow, request.options.block, request.host, least, most_threads);
+  return compiler::assume_rows(scalar, StrideAnalysis(flow, scalar, width, /*masked=*/false));
+}
+
 bool is_too_large(const llvm::Function& group) {
   return group.getInstructionCount() > cost_model::largest_group ||
          std::any_of(group.begin(), group.end(),
@@ -105,6 +115,7 @@ Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& reques
       return std::move(done).failure();
   }
   normalise(scalar);
+  if (options.checks == 0 && assume_rows(scalar, request)) normalise(scalar);
   isolate_convergent_operations(scalar);
   bool masked = options.form == FormOfCode::Masked;
   for (unsigned most = most_threads;;) {

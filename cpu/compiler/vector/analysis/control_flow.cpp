@@ -33,6 +33,16 @@ ControlFlow::ControlFlow(llvm::Function& scalar) : dominators_(scalar), loops_(d
   }
   find_reconvergence_points();
   find_live_values();
+  find_seldom_run();
+}
+
+void ControlFlow::find_seldom_run() {
+  for (const BasicBlock* block : order) {
+    if (!block->getTerminator()->hasMetadata(usual_way_mark)) continue;
+    llvm::SmallVector<BasicBlock*, 16> dominated;
+    dominators_.getDescendants(block->getTerminator()->getSuccessor(1), dominated);
+    seldom_run_.insert(dominated.begin(), dominated.end());
+  }
 }
 
 /// Appends the blocks of `loop` (the whole function if null), inner loops in one piece where their header stands.

@@ -16,6 +16,9 @@ namespace cucore::cpu::compiler {
 
 using Blocks = std::vector<llvm::BasicBlock*>;
 
+/// Metadata of a branch whose first way is the usual one.
+inline constexpr const char* usual_way_mark = "cucpu.usual";
+
 class ControlFlow {
  public:
   /// `scalar` is as normalise.hpp leaves it.
@@ -30,6 +33,9 @@ class ControlFlow {
   unsigned index(const llvm::BasicBlock* block) const { return index_.lookup(block); }
   unsigned loop_depth(const llvm::BasicBlock* block) const { return loops_.getLoopDepth(block); }
   const llvm::Loop* loop_of(const llvm::BasicBlock* block) const { return loops_.getLoopFor(block); }
+
+  /// Reached only by a way that is not the usual one.
+  bool is_seldom_run(const llvm::BasicBlock* block) const { return seldom_run_.contains(block); }
 
   /// Where lanes may come by different ways, or of different iterations of a loop, if they diverge at the branch that
   /// ends `block`; among them where all reconverge.
@@ -54,12 +60,14 @@ class ControlFlow {
   Blocks onward(llvm::BasicBlock* block) const;
   void find_reconvergence_points();
   void find_live_values();
+  void find_seldom_run();
 
   llvm::DominatorTree dominators_;
   llvm::LoopInfo loops_;
   llvm::DenseMap<const llvm::BasicBlock*, unsigned> index_;
   std::vector<unsigned> reconvergence_points_;  ///< by block, an index; the number of blocks where there is none
   llvm::DenseMap<llvm::BasicBlock*, std::vector<llvm::Instruction*>> live_in_;
+  llvm::DenseSet<const llvm::BasicBlock*> seldom_run_;
   bool is_reducible_ = true;
   bool has_barriers_ = false;
   bool has_warp_operations_ = false;

@@ -15,6 +15,7 @@ bool is_scalar_form_faster(const ControlFlow& flow, const StrideAnalysis& stride
   double scalar = 0;
   double vector = 0;
   for (const llvm::BasicBlock* block : flow.order) {
+    if (flow.is_seldom_run(block)) continue;
     double weight = 1;
     for (unsigned depth = std::min(flow.loop_depth(block), cost_model::deepest_loop); depth > 0; --depth)
       weight *= cost_model::rounds_of_a_loop;

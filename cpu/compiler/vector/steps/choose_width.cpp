@@ -94,16 +94,21 @@ VectorWidth choose_width(llvm::Function& scalar, const ControlFlow& flow, const 
   VectorWidth width;
   std::copy_n(block, 3, width.block);
   width.lanes = lanes_for(block, host.native_lanes());
-  const unsigned operations = size_without_checks(scalar);
+  unsigned operations = 0, blocks = 0;
+  for (const llvm::BasicBlock* each : flow.order) {
+    if (flow.is_seldom_run(each)) continue;
+    operations += size_without_checks(*each);
+    ++blocks;
+  }
   // Every block costs a choice of what runs next, and all of it for each chunk.
-  const unsigned size = operations + cost_model::size_of_a_block * static_cast<unsigned>(flow.order.size());
+  const unsigned size = operations + cost_model::size_of_a_block * blocks;
   unsigned useful = 0;
   if (flow.has_convergent_operations()) {
     useful = useful_with_convergent_operations(size, width.lanes);
     const unsigned registers = registers_in_loops(flow, StrideAnalysis(flow, scalar, width, false));
     if (registers != 0) most = std::min(most, most_with_registers(registers, host, width.lanes));
   } else {
-    useful = std::max(least, useful_without(size, flow.order.size(), width.lanes));
+    useful = std::max(least, useful_without(size, blocks, width.lanes));
   }
   const unsigned wanted = std::max(warp_lanes, std::bit_ceil(width.threads()));
   width.chunks = std::min({most, useful, wanted}) / width.lanes;
