@@ -41,6 +41,10 @@ constexpr std::uint64_t parts = 16;
 /// threads.
 constexpr std::chrono::microseconds late{60};
 
+/// Work of one thread that is worth another thread's help: less is done before all have come, and those that come to
+/// find nothing left take processors from others.
+constexpr std::chrono::microseconds worth_a_helper{10};
+
 struct Helper {
   pid_t thread;
   int processor = nowhere;  ///< where it took up its job; nowhere while it is parked
@@ -49,6 +53,8 @@ struct Helper {
 struct Job {
   Grid* grid;
   int processor;                         ///< of the thread that launched it
+  unsigned int called;                   ///< helpers
+  unsigned int places = called;          ///< for those that have not come; with the pool's mutex held
   std::atomic<unsigned int> helpers{0};  ///< inside run_blocks now
 };
 
@@ -79,6 +85,19 @@ bool is_brief(const Grid& grid) {
          !grid.code->info.needs_fibers && !grid.code->info.counts_laps;
 }
 
+unsigned int most_helpers(const Grid& grid) {
+  return static_cast<unsigned int>(std::min<std::uint64_t>(worker_count() - 1, grid.block_count - 1));
+}
+
+/// Those of them that find work worth coming for, judging by the kernel's last run.
+unsigned int useful_helpers(const Grid& grid) {
+  const unsigned int most = most_helpers(grid);
+  const std::uint64_t pace = grid.pace->load(std::memory_order_relaxed);
+  if (pace == 0 || grid.is_cooperative || grid.code->info.needs_fibers || grid.code->info.counts_laps) return most;
+  const std::uint64_t share = std::max<std::uint64_t>(1, Picoseconds(worth_a_helper).count() / pace);
+  return static_cast<unsigned int>(std::clamp<std::uint64_t>(thread_count(grid) / share, 1, most));
+}
+
 /// Consecutive blocks taken at once: few enough to balance, many enough that the counter costs nothing.
 std::uint64_t shared_chunk(const Grid& grid) { return std::clamp<std::uint64_t>(grid.block_count / 64, 1, 256); }
 
@@ -99,13 +118,25 @@ void spread_late_helpers(Pool& self) {
     if (helper->processor == nowhere) move_off(helper->thread, processors_in_use(self));
 }
 
-/// Runs the caller's share of a grid and notes the kernel's pace. `helpers`: were woken for it.
-void run_share(Grid& grid, std::uint64_t chunk, Clock::time_point begin, Clock::time_point until,
-               Pool* helpers = nullptr) {
+/// For a grid that takes longer than thought: the helpers come that were not called. If all were, those that have not
+/// begun are moved.
+void hasten(Pool& self, Job& job) {
+  if (job.called == worker_count() - 1) return spread_late_helpers(self);
+  const unsigned int most = most_helpers(*job.grid);
+  if (job.called == most) return;
+  {
+    const std::lock_guard lock(self.mutex);
+    job.places += most - std::exchange(job.called, most);
+  }
+  self.work.notify_all();
+}
+
+/// Runs the caller's share of a grid and notes the kernel's pace. `job`: of the helpers that were called.
+void run_share(Grid& grid, std::uint64_t chunk, Clock::time_point begin, Clock::time_point until, Job* job = nullptr) {
   std::uint64_t taken = 0;
-  if (helpers) {
+  if (job) {
     taken = run_blocks(grid, 0, chunk, begin + late);
-    if (grid.next_block.load(std::memory_order_relaxed) < grid.block_count) spread_late_helpers(*helpers);
+    if (grid.next_block.load(std::memory_order_relaxed) < grid.block_count) hasten(pool(), *job);
   }
   taken += run_blocks(grid, 0, chunk, until);
   if (taken == 0 || grid.is_abandoned()) return;
@@ -116,7 +147,7 @@ void run_share(Grid& grid, std::uint64_t chunk, Clock::time_point begin, Clock::
 
 Job* unfinished_job(const Pool& self) {
   for (Job* job : self.jobs)
-    if (job->grid->next_block.load(std::memory_order_relaxed) < job->grid->block_count) return job;
+    if (job->places != 0 && job->grid->next_block.load(std::memory_order_relaxed) < job->grid->block_count) return job;
   return nullptr;
 }
 
@@ -157,6 +188,7 @@ void help() {
       continue;
     }
     ++job->helpers;
+    --job->places;
     lock.unlock();
     run_blocks(*job->grid, number, shared_chunk(*job->grid));
     lock.lock();
@@ -176,7 +208,7 @@ void run_on_threads(Grid& grid) {
     if (grid.next_block.load(std::memory_order_relaxed) >= grid.block_count || grid.is_abandoned()) return;
   }
   Pool& self = pool();
-  Job job{&grid, this_processor()};
+  Job job{&grid, this_processor(), useful_helpers(grid)};
   {
     const std::lock_guard lock(self.mutex);
     try {
@@ -187,12 +219,11 @@ void run_on_threads(Grid& grid) {
     self.jobs.push_back(&job);
     self.posted.fetch_add(1);
   }
-  const bool needs_all = grid.block_count > helpers;
-  if (needs_all)
+  if (job.called == helpers)
     self.work.notify_all();
   else
-    for (std::uint64_t i = 1; i < grid.block_count; ++i) self.work.notify_one();
-  run_share(grid, shared_chunk(grid), Clock::now(), Clock::time_point::max(), needs_all ? &self : nullptr);
+    for (unsigned int i = 0; i < job.called; ++i) self.work.notify_one();
+  run_share(grid, shared_chunk(grid), Clock::now(), Clock::time_point::max(), &job);
   const auto has_no_helpers = [&] { return job.helpers.load() == 0; };
   {
     const std::lock_guard lock(self.mutex);
