@@ -39,56 +39,45 @@ namespace {
 
 using Numbers = StridedLayout::Numbers;
 
-// A tensor of another library, which is given back when this goes.
-class TakenTensor {
- public:
-  explicit TakenTensor(nb::handle capsule) {
-    if (!take<DLManagedTensorVersioned>(capsule) && !take<DLManagedTensor>(capsule)) {
-      dlpack::raise_buffer_error("__dlpack__() returned no DLPack capsule, or one that was consumed already");
-    }
-  }
-  const DLTensor& tensor() const noexcept { return *tensor_; }
-  bool readonly() const noexcept { return readonly_; }
-  Numbers shape() const { return numbers(tensor_->shape); }
-  Numbers strides() const { return numbers(tensor_->strides); }
-
- private:
-  template <class Managed>
-  bool take(nb::handle capsule) {
-    using Kind = dlpack::Capsule<Managed>;
-    if (PyCapsule_IsValid(capsule.ptr(), Kind::name) == 0) return false;
-    auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), Kind::name));
-    if constexpr (requires { managed->version; }) {
-      // Of another major version only the version itself may be read: the capsule keeps it.
-      if (managed->version.major != dlpack::newest_version.major) {
-        dlpack::raise_buffer_error("the DLPack capsule is of a major version other than 1");
-      }
-      readonly_ = (managed->flags & std::uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY}) != 0;
-    }
-    if (PyCapsule_SetName(capsule.ptr(), Kind::used_name) != 0) throw nb::python_error();
-    tensor_ = &managed->dl_tensor;
-    owner_ = std::shared_ptr<void>(managed, [](void* taken) {
-      auto* tensor = static_cast<Managed*>(taken);
-      if (tensor->deleter != nullptr) tensor->deleter(tensor);
-    });
-    return true;
-  }
-
-  Numbers numbers(const std::int64_t* from) const {
-    return from == nullptr ? Numbers() : Numbers(from, from + tensor_->ndim);
-  }
-
-  std::shared_ptr<void> owner_;
-  const DLTensor* tensor_ = nullptr;
-  bool readonly_ = false;
+// A tensor of another library, in its capsule: that is consumed, and from now on gives the tensor back when it goes.
+struct TakenTensor {
+  const DLTensor* tensor = nullptr;
+  bool readonly = false;
 };
 
-StridedLayout layout_of(const TakenTensor& taken) {
-  const DLDataType type = taken.tensor().dtype;
+template <class Managed>
+bool take_from(nb::handle capsule, TakenTensor& taken) {
+  using Kind = dlpack::Capsule<Managed>;
+  if (PyCapsule_IsValid(capsule.ptr(), Kind::name) == 0) return false;
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), Kind::name));
+  if constexpr (requires { managed->version; }) {
+    // Of another major version only the version itself may be read: the capsule keeps it.
+    if (managed->version.major != dlpack::newest_version.major) {
+      dlpack::raise_buffer_error("the DLPack capsule is of a major version other than 1");
+    }
+    taken.readonly = (managed->flags & std::uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY}) != 0;
+  }
+  const auto give_back = [](PyObject* consumed) {
+    const nb::error_scope handled;  // the producer may run Python
+    auto* left = static_cast<Managed*>(PyCapsule_GetPointer(consumed, Kind::used_name));
+    if (left != nullptr && left->deleter != nullptr) left->deleter(left);
+    PyErr_Clear();
+  };
+  if (PyCapsule_SetName(capsule.ptr(), Kind::used_name) != 0 || PyCapsule_SetDestructor(capsule.ptr(), give_back) != 0)
+    throw nb::python_error();
+  taken.tensor = &managed->dl_tensor;
+  return true;
+}
+
+StridedLayout layout_of(const DLTensor& tensor) {
+  const DLDataType type = tensor.dtype;
   const int bits = type.bits * type.lanes;
   if (bits % 8 != 0) throw nb::value_error("a DLPack tensor of elements that are no whole bytes is not supported");
-  if (taken.tensor().strides == nullptr) return StridedLayout(taken.shape(), bits / 8);
-  return StridedLayout(taken.shape(), taken.strides(), bits / 8);
+  const auto numbers = [&](const std::int64_t* from) {
+    return from == nullptr ? Numbers() : Numbers(from, from + tensor.ndim);
+  };
+  if (tensor.strides == nullptr) return StridedLayout(numbers(tensor.shape), bits / 8);
+  return StridedLayout(numbers(tensor.shape), numbers(tensor.strides), bits / 8);
 }
 
 // One exported tensor, what it points to, and the Python object that keeps the memory.
@@ -143,14 +132,14 @@ nb::object export_tensor(nb::handle owner, std::uint64_t address, const StridedL
 }  // namespace
 
 dlpack::Taken dlpack::take(nb::handle capsule) {
-  nb::object tensor = nb::cast(TakenTensor(capsule));
-  const auto& taken = *nb::inst_ptr<TakenTensor>(tensor);
-  return {std::move(tensor), taken.tensor(), layout_of(taken), taken.readonly()};
+  TakenTensor taken;
+  if (!take_from<DLManagedTensorVersioned>(capsule, taken) && !take_from<DLManagedTensor>(capsule, taken)) {
+    dlpack::raise_buffer_error("__dlpack__() returned no DLPack capsule, or one that was consumed already");
+  }
+  return {nb::borrow(capsule), *taken.tensor, layout_of(*taken.tensor), taken.readonly};
 }
 
 void bind_dlpack(nb::module_& module) {
-  const nb::class_<TakenTensor> bound(module, "_DLPackTensor",
-                                      "A DLPack tensor; its producer gets it back when this goes.");
   module.def("_check_dlpack_request", dlpack::check_request, nb::arg("stream").none(), nb::arg("dl_device").none(),
              nb::arg("copy").none(), "Raises what __dlpack__() raises for arguments like these.");
   module.def("_export_dlpack", export_tensor, nb::arg("owner"), nb::arg("address"), nb::arg("layout"),

@@ -36,7 +36,7 @@ nb::object make_capsule(Managed* managed) {
   return capsule;
 }
 
-/// A tensor of another library, out of its capsule: the object that gives it back when it goes, and what it says.
+/// A tensor of another library: its capsule, which is consumed and gives it back when it goes, and what it says.
 struct Taken {
   nb::object tensor;
   const DLTensor& described;

@@ -1,6 +1,7 @@
 // What StridedMemoryView (cucore/utils/_memory_view.py) does for every array: its objects, which are slots of Python
 // values, and the way of an array to a view by DLPack.
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "cucore/strided_layout.hpp"
@@ -46,6 +47,40 @@ nb::object new_view(nb::handle type, nb::handle owner, std::uint64_t base, nb::h
   return view;
 }
 
+// What DLPack says of types and devices, as tuples; those that are frequent are made once.
+struct KnownTuples {
+  static constexpr std::size_t codes = 7, sizes = 5, devices = 4;
+  std::array<std::array<PyObject*, sizes>, codes> types;  // by code and by the logarithm of the bytes
+  std::array<PyObject*, devices> cuda;
+  PyObject* host = Py_BuildValue("(ii)", static_cast<int>(kDLCPU), 0);
+  KnownTuples() {
+    for (std::size_t code = 0; code < codes; ++code) {
+      for (std::size_t size = 0; size < sizes; ++size) types[code][size] = Py_BuildValue("(nii)", code, 8 << size, 1);
+    }
+    for (std::size_t id = 0; id < devices; ++id) cuda[id] = Py_BuildValue("(in)", static_cast<int>(kDLCUDA), id);
+  }
+};
+const KnownTuples& known_tuples() {
+  static const KnownTuples* const made = new KnownTuples;  // for ever
+  return *made;
+}
+
+nb::object type_tuple(const DLDataType& type) {
+  const unsigned bytes = type.bits / 8u;
+  if (type.lanes == 1 && type.code < KnownTuples::codes && type.bits % 8 == 0 && std::has_single_bit(bytes) &&
+      bytes < 1u << KnownTuples::sizes) {
+    return nb::borrow(known_tuples().types[type.code][static_cast<std::size_t>(std::countr_zero(bytes))]);
+  }
+  return nb::make_tuple(int{type.code}, int{type.bits}, int{type.lanes});
+}
+
+nb::object device_tuple(const DLDevice& device) {
+  const auto id = static_cast<std::size_t>(device.device_id);
+  if (device.device_type == kDLCPU && id == 0) return nb::borrow(known_tuples().host);
+  if (device.device_type == kDLCUDA && id < KnownTuples::devices) return nb::borrow(known_tuples().cuda[id]);
+  return nb::make_tuple(static_cast<int>(device.device_type), device.device_id);
+}
+
 nb::object view_of_capsule(nb::handle type, nb::handle capsule, nb::handle owner) {
   dlpack::Taken taken = dlpack::take(capsule);
   const DLTensor& described = taken.described;
@@ -53,8 +88,7 @@ nb::object view_of_capsule(nb::handle type, nb::handle capsule, nb::handle owner
   const nb::object layout = nb::cast(std::move(taken.layout));
   return new_view(type, owner.is_none() ? capsule : owner,
                   reinterpret_cast<std::uintptr_t>(described.data) + described.byte_offset, layout,
-                  nb::make_tuple(int{described.dtype.code}, int{described.dtype.bits}, int{described.dtype.lanes}),
-                  nb::make_tuple(static_cast<int>(device.device_type), device.device_id),
+                  type_tuple(described.dtype), device_tuple(device),
                   nb::int_(device.device_type == kDLCPU ? -1 : device.device_id), taken.readonly, taken.tensor);
 }
 
@@ -203,7 +237,7 @@ nb::object view_of_buffer(nb::handle type, nb::handle buffer, nb::handle layout,
   if (!memory.is_open()) throw std::runtime_error("the buffer has been closed");
   const nb::object id = device.device_type == kDLCUDA ? nb::object(nb::int_(device.device_id)) : device_id_of(memory);
   return new_view(type, buffer, memory.value().handle(), layout, dtype,
-                  nb::make_tuple(static_cast<int>(device.device_type), device.device_id), id, truth_of(readonly),
+                  device_tuple(device), id, truth_of(readonly),
                   nb::none());
 }
 
