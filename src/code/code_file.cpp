@@ -5,6 +5,7 @@
 
 #include "cucore/error.hpp"
 #include "src/files/files.hpp"
+#include "src/formats/loadable_code.hpp"
 
 namespace cucore::detail {
 
@@ -28,7 +29,7 @@ std::string read_code_file(CodeType type, const std::filesystem::path& path, con
                       .hint = "make a new ObjectCode from the file as it is now, or make it from the bytes"});
   }
   std::string bytes = read_file_or_throw(path, description);
-  while (type == CodeType(CodeType::ptx) && bytes.ends_with('\0')) bytes.pop_back();
+  bytes.resize(without_end(type, bytes).size());
   return bytes;
 }
 

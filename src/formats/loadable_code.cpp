@@ -19,12 +19,19 @@ const char* fault_of_code(std::string_view bytes) noexcept {
   return "it is neither a cubin nor a fat binary, and as PTX it has a NUL character inside";
 }
 
+std::string_view without_end(CodeType type, std::string_view bytes) noexcept {
+  if (type != CodeType(CodeType::ptx) || is_elf(bytes) || is_fatbin(bytes)) return bytes;
+  while (bytes.ends_with('\0')) bytes.remove_suffix(1);
+  return bytes;
+}
+
 LoadableCode read_loadable_code(CodeType type, std::string_view bytes) {
   LoadableCode code{.fault = fault_of_code(bytes), .type = type};
   const auto add_ptx = [&](std::string_view ptx) {
     code.images.push_back({.type = CodeType::ptx, .arch = architecture_of_ptx(ptx), .bytes = ptx});
   };
-  if (type == CodeType(CodeType::ptx)) {
+  // What is called PTX may have been compiled since: drivers look at the bytes, not at the name.
+  if (type == CodeType(CodeType::ptx) && !is_elf(bytes) && !is_fatbin(bytes)) {
     add_ptx(bytes);
   } else if (is_fatbin(bytes)) {
     code.type = CodeType::fatbin;

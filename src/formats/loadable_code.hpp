@@ -22,6 +22,9 @@ struct LoadableCode {
 /// `type` is what the caller says the code is; code that is not PTX shows by itself whether it is a fat binary.
 LoadableCode read_loadable_code(CodeType type, std::string_view bytes);
 
+/// PTX without the NULs that end it; other code as it is.
+std::string_view without_end(CodeType type, std::string_view bytes) noexcept;
+
 /// LoadableCode::fault alone.
 const char* fault_of_code(std::string_view bytes) noexcept;
 
