@@ -2,11 +2,13 @@
 
 import builtins
 import concurrent.futures
+import contextlib
 import logging
 import os
 import sys
 import time
 
+from cucore._errors import NVRTCError
 from cucore._program import Program, inputs_of_compile
 
 _log = logging.getLogger("cucore.compile")
@@ -126,7 +128,8 @@ def compile_all(programs, target_type="cubin", *, workers=None, cache=None, prog
     """
     jobs = [_job(item) for item in programs]
     for program, names in jobs:
-        inputs_of_compile(program, target_type, names)
+        with contextlib.suppress(NVRTCError):  # of options: told with the errors of the others
+            inputs_of_compile(program, target_type, names)
     if workers is None:
         workers = len(os.sched_getaffinity(0))
     if not isinstance(workers, int) or workers < 1:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cucore import _seam
-from cucore._errors import AttributeTypeError
-from cucore._options import accept
+from cucore._errors import AttributeTypeError, CUDAError, NvJitLinkInputError
+from cucore._options import accept, shown
 from cucore.typing import CompilerBackendType
 
 _SEQUENCES = ("kernels_used", "variables_used", "ptxas_options")  # the options that may be any
@@ -80,20 +80,24 @@ class LinkerOptions:
             raise AttributeTypeError(f"name must be a str, not {type(self.name).__name__}")
         if self.numba_debug is not None:
             warnings.warn("numba_debug: no linker supports it, so it has no effect", DeprecationWarning, stacklevel=3)
-        for name in _SEQUENCES:  # what can be walked once only is kept as a list
-            value = getattr(self, name)
-            if value is not None and hasattr(value, "__next__"):
-                setattr(self, name, list(value))
-        _seam.check_linker_options(self)
+        if self.kernels_used is not None or self.variables_used is not None or self.ptxas_options is not None:
+            for name in _SEQUENCES:  # what can be walked once only is kept as a list
+                value = getattr(self, name)
+                if hasattr(value, "__next__"):
+                    setattr(self, name, list(value))
 
     def as_bytes(self, backend="nvjitlink") -> list:
         """The flags that nvJitLink is given for these options."""
-        if not isinstance(backend, str):
-            raise TypeError(f"backend must be a str, not {type(backend).__name__}")
-        if str(backend).lower() != "nvjitlink":
-            raise ValueError(f"as_bytes only supports 'nvjitlink', not {backend!r}")
+        if not isinstance(backend, str) or backend != "nvjitlink":
+            if not isinstance(backend, str):
+                raise TypeError(f"backend must be a str, not {type(backend).__name__}")
+            if str(backend).lower() != "nvjitlink":
+                raise ValueError(f"as_bytes only supports 'nvjitlink', not {backend!r}")
         _require_nvjitlink()
         return _seam.linker_flags(self)
+
+    _own = ("incremental", "embed_ptx")
+    __repr__ = shown
 
 
 def _require_nvjitlink():
@@ -124,13 +128,18 @@ class Linker:
                 raise TypeError(f"a Linker takes ObjectCodes, not {type(code).__name__}")
         self._options = replace(accept(LinkerOptions, options))
         used = self.which_backend()
-        for name in _seam.ignored_linker_options(self._options):
-            warnings.warn(
-                f"the option {name} is deprecated: {used} does not have it, and links without it",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-        self._linker = _seam.CoreLinker(list(object_codes), self._options)
+        try:
+            for name in _seam.ignored_linker_options(self._options):
+                warnings.warn(
+                    f"the option {name} is deprecated: {used} does not have it, and links without it",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
+            self._linker = _seam.CoreLinker(list(object_codes), self._options)
+        except (TypeError, ValueError) as fault:
+            if isinstance(fault, CUDAError):
+                raise
+            raise NvJitLinkInputError(str(fault)) from None
 
     def link(self, target_type, *, cache=None):
         """Links to "cubin", "ptx" (of LTO-IR, or one PTX input as it is) or "ltoir" (nvJitLink 13.4), and returns an
@@ -140,12 +149,17 @@ class Linker:
             target_type: what to make.
             cache: a ProgramCache.
         """
-        target = str(target_type).lower()
+        target = str(target_type)
         if target not in ("cubin", "ptx", "ltoir"):
             raise ValueError(f"Unsupported target type {target_type!r}: a Linker makes 'cubin', 'ptx' and 'ltoir'")
         if cache is not None and not isinstance(cache, _seam.ProgramCache):
             raise TypeError(f"cache must be a ProgramCache, not {type(cache).__name__}")
-        return self._linker.link(target, cache)
+        try:
+            return self._linker.link(target, cache)
+        except ValueError as fault:
+            if isinstance(fault, CUDAError) or target == "ltoir":
+                raise
+            raise NvJitLinkInputError(str(fault)) from None
 
     def get_error_log(self):
         """The linker's error log of the last link. RuntimeError after ``close``."""
@@ -180,6 +194,7 @@ class Linker:
 
     @property
     def is_closed(self):
+        """Whether it has been closed."""
         return self._linker.is_closed
 
     def close(self):

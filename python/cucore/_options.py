@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from os import PathLike
 from typing import Any
 
@@ -43,6 +43,16 @@ def member(enumeration, value, what):
         raise ValueError(
             f"{what} {value!r} is not a member of {enumeration.__name__}; it must be one of {legal}"
         ) from None
+
+
+def shown(options):
+    """The repr of options: the fields of cuda.core, and those of our own that are set."""
+    parts = [
+        f"{one.name}={getattr(options, one.name)!r}"
+        for one in fields(options)
+        if one.name not in options._own or getattr(options, one.name) != one.default
+    ]
+    return f"{type(options).__qualname__}({', '.join(parts)})"
 
 
 @dataclass
@@ -141,6 +151,8 @@ class DeviceMemoryResourceOptions(Checked):
     release_threshold: int | None = None
 
     _checks = {"ipc_enabled": truth, "max_size": whole, "release_threshold": whole}
+    _own = ("release_threshold",)
+    __repr__ = shown
 
 
 @dataclass
@@ -161,6 +173,8 @@ class ManagedMemoryResourceOptions(Checked):
     release_threshold: int | None = None
 
     _checks = {"preferred_location": whole, "pooled": truth, "release_threshold": whole}
+    _own = ("pooled", "release_threshold")
+    __repr__ = shown
 
 
 @dataclass
@@ -179,6 +193,8 @@ class PinnedMemoryResourceOptions(Checked):
     release_threshold: int | None = None
 
     _checks = {"ipc_enabled": truth, "max_size": whole, "numa_id": whole, "release_threshold": whole}
+    _own = ("release_threshold",)
+    __repr__ = shown
 
 
 def _enumeration(name):
@@ -217,13 +233,15 @@ class VirtualMemoryResourceOptions:
     peer_access: str | None = field(default_factory=lambda: _enumeration("VirtualMemoryAccessType").READ_WRITE)
     numa_id: int | None = None
 
-    def __post_init__(self):
-        if self.handle_type == "win32":
-            raise NotImplementedError("handle_type 'win32' needs security attributes, which are not supported")
+    _own = ("numa_id",)
+    __repr__ = shown
 
     def _check(self):
         """For a resource, which calls this first."""
         from cucore import typing
+
+        if self.handle_type == "win32":
+            raise NotImplementedError("handle_type 'win32' needs security attributes, which are not supported")
 
         for name, enumeration in (
             ("allocation_type", typing.VirtualMemoryAllocationType),
@@ -261,7 +279,8 @@ class ProgramOptions:
 
     Each field is the compiler's option of the same name, or cucore's own (the last three). ``arch`` may be a list of
     several: they make one object (a fatbin) with an image for each. Options that the compiler of the source, or its
-    version, does not have are refused when the Program is made, all in one error.
+    version, does not have are refused when the Program is made, all in one error; values that it does not have, when
+    it compiles, as the compiler's error.
 
     The fields of ProgramOptions:
 
@@ -396,8 +415,10 @@ class ProgramOptions:
             raise AttributeTypeError(f"name must be a str, not {type(self.name).__name__}")
         if self.arch is None:
             self.arch = _current_arch()
-        _check_extra_sources(self.extra_sources)
-        _seam.check_program_options(self)
+        if self.extra_sources is not None:
+            _check_extra_sources(self.extra_sources)
+        if self.use_bundled_headers and _nvrtc_is_older_than(13, 3):
+            raise RuntimeError("use_bundled_headers needs NVRTC 13.3 or newer")
 
     def __repr__(self):
         return f"ProgramOptions(name={self.name!r}, arch={self.arch!r})"
@@ -415,13 +436,11 @@ class ProgramOptions:
 
     def as_bytes(self, backend: Any, target_type: str | None = None) -> list:
         """The flags that ``backend`` ("nvrtc" or "nvvm") is given for these options and ``target_type``."""
-        chosen = str(backend).lower()
-        target = "" if target_type is None else str(target_type).lower()
-        if chosen == "nvrtc":
+        if backend == "nvrtc" or (chosen := str(backend).lower()) == "nvrtc":
             return _seam.nvrtc_flags(self, "")  # the same for every target: compile() adds what "ltoir" needs
         if chosen != "nvvm":
             raise ValueError(f"Unknown backend {backend!r}: the backends are 'nvrtc' and 'nvvm'")
-        return _seam.nvvm_flags(self, target)
+        return _seam.nvvm_flags(self, "" if target_type is None else str(target_type).lower())
 
 
 # The fields that may be sequences, or mappings.
@@ -455,9 +474,12 @@ def _copied(value):
     return list(value) if isinstance(value, list) else value
 
 
+def _nvrtc_is_older_than(*version):
+    nvrtc = _seam.toolkit_info().nvrtc
+    return nvrtc.available and tuple(nvrtc.version[:2]) < version
+
+
 def _check_extra_sources(sources):
-    if sources is None:
-        return
     if isinstance(sources, (str, bytes, bytearray)) or not isinstance(sources, (list, tuple)):
         raise TypeError(f"extra_sources must be a sequence of 2-tuples (name, source), not {type(sources).__name__}")
     for index, item in enumerate(sources):

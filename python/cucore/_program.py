@@ -3,7 +3,7 @@
 import warnings
 
 from cucore import _linker, _seam
-from cucore._errors import CUDAError
+from cucore._errors import CUDAError, NvJitLinkInputError, NVRTCOptionError, NVVMOptionError
 from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept
 from cucore.typing import CompilerBackendType, ObjectCodeFormatType, SourceCodeType
@@ -26,12 +26,16 @@ def inputs_of_compile(program, target_type, name_expressions):
         raise ValueError(
             f'Unsupported target_type="{target_type}" for {program.backend}: the targets are {tuple(FORMATS)}'
         )
+    if program._fault is not None:
+        raise program._fault[0](program._fault[1])
     if _is_empty(name_expressions):
         return program._program, target, []
     names = [name_expressions] if isinstance(name_expressions, (str, bytes)) else list(name_expressions)
     for name in names:
         if not isinstance(name, (str, bytes)):
             raise TypeError(f"a name expression must be str or bytes, not {type(name).__name__}")
+        if not name:
+            raise NVRTCOptionError("a name expression is empty")
     return program._program, target, [name.decode() if isinstance(name, bytes) else name for name in names]
 
 
@@ -51,10 +55,10 @@ class Program:
     them have no effect.
     """
 
-    __slots__ = ("__weakref__", "_backend", "_code", "_code_type", "_keys", "_options", "_program", "_report")
+    __slots__ = ("__weakref__", "_backend", "_code", "_code_type", "_fault", "_keys", "_options", "_program", "_report")
 
     def __init__(self, code, code_type, options=None):
-        self._report = None
+        self._report = self._fault = None
         self._keys = {}  # keys of the program caches by the core's
         kind = KINDS.get(str(code_type).lower())
         given, options = options, accept(ProgramOptions, options)
@@ -79,7 +83,15 @@ class Program:
         self._code = code
         self._code_type = kind
         self._options = options if given is None else options.snapshot()
-        self._program = _seam.CoreProgram(code, kind, self._options)
+        try:
+            self._program = _seam.CoreProgram(code, kind, self._options)
+        except (TypeError, ValueError) as fault:
+            if isinstance(fault, CUDAError) or getattr(fault, "call", "ProgramOptions") != "ProgramOptions":
+                raise
+            if kind == "ptx":  # whose linker would be made now
+                raise NvJitLinkInputError(str(fault)) from None
+            self._fault = (NVRTCOptionError if kind == "c++" else NVVMOptionError, str(fault))
+            self._program = _seam.CoreProgram(code, kind, ProgramOptions(name=self._options.name, arch="sm_90"))
         _warn_of_options(kind, self._options)
 
     def compile(self, target_type, name_expressions=(), logs=None, *, cache=None):
@@ -94,7 +106,8 @@ class Program:
             cache: a ProgramCache, or a program cache of ``cucore.utils``.
         """
         through = None if cache is None or isinstance(cache, _ProgramCache) else _way_of(cache)
-        target = FORMATS.get(target_type) if isinstance(target_type, str) and _is_empty(name_expressions) else None
+        plain = isinstance(target_type, str) and self._fault is None and _is_empty(name_expressions)
+        target = FORMATS.get(target_type) if plain else None
         if target is None:
             _, target, names = inputs_of_compile(self, target_type, name_expressions)
         else:
@@ -165,6 +178,7 @@ class Program:
 
     @property
     def is_closed(self):
+        """Whether it has been closed."""
         return self._program.is_closed
 
     def close(self):
@@ -184,12 +198,31 @@ class Program:
         raise TypeError("a Program cannot be pickled: pickle the ObjectCode that compile() returns")
 
 
+_IGNORED_BY_NVVM = (
+    "device_float128",
+    "frandom_seed",
+    "ofast_compile",
+    "pch",
+    "create_pch",
+    "use_pch",
+    "pch_dir",
+    "pch_verbose",
+    "pch_messages",
+    "instantiate_templates_in_pch",
+    "fdevice_time_trace",
+)
+
+
 def _warn_of_options(kind, options):
     """Warns of options with which the compiler does less than their names suggest."""
     if kind == "ptx":
         for name in ("numba_debug", "fdevice_syntax_only"):
             if getattr(options, name):
                 warnings.warn(f"{name} is ignored for code_type 'ptx': the linker does not have it", stacklevel=3)
+    elif kind == "nvvm":
+        for name in _IGNORED_BY_NVVM:
+            if getattr(options, name):
+                warnings.warn(f"{name} is ignored for code_type 'nvvm': libNVVM does not have it", stacklevel=3)
     elif kind == "c++":
         if options.fdevice_syntax_only:
             warnings.warn(

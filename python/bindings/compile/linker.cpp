@@ -51,8 +51,7 @@ class LinkerFields : SetFields {
   void read(const char* name, std::optional<std::string>& field) const {
     const nb::handle value = find(name);
     if (!value.is_valid()) return;
-    if (!PyUnicode_Check(value.ptr())) wrong_type(name, value, "a str or None");
-    field = text_of(value, name);
+    field = printed(value, name);
   }
 
   // A str is one element.
@@ -65,13 +64,17 @@ class LinkerFields : SetFields {
       return;
     }
     if (PyBytes_Check(value.ptr()) || PySequence_Check(value.ptr()) == 0) wrong_type(name, value, allowed);
-    for (const nb::handle item : nb::iter(value)) {
-      if (!PyUnicode_Check(item.ptr())) wrong_type(name, item, allowed);
-      field.push_back(text_of(item, name));
-    }
+    for (const nb::handle item : nb::iter(value)) field.push_back(printed(item, name));
   }
 
  private:
+  static std::string printed(nb::handle value, const char* name) {
+    if (PyUnicode_Check(value.ptr())) return text_of(value, name);
+    const nb::object text = nb::steal(PyObject_Str(value.ptr()));
+    if (!text.is_valid()) throw nb::python_error();
+    return text_of(text, name);
+  }
+
   [[noreturn]] static void wrong_type(const char* name, nb::handle value, const char* allowed) {
     throw nb::type_error(
         (std::string("LinkerOptions.") + name + "=" + nb::repr(value).c_str() + ": must be " + allowed).c_str());
@@ -116,7 +119,6 @@ void bind_linker(nb::module_& module) {
            })
       .def("close", [](Linker& self) { without_gil([&] { self.close(); }); })
       .def_prop_ro("is_closed", [](const Linker& self) { return !self; });
-  module.def("_check_linker_options", [](nb::handle options) { validate(linker_options(options)); });
   module.def("_linker_flags", [](nb::handle options) {
     LinkerOptions wanted = linker_options(options);
     if (!wanted.arch.has_value()) wanted.arch = without_gil([] { return resolve_arch({}); });

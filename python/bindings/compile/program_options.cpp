@@ -16,10 +16,10 @@ namespace {
 // The fields of one options object. read_... are the kinds of program_options.def.
 class Fields : SetFields {
  public:
-  Fields(nb::handle options, bool macros) : SetFields(options), macros_(macros) {}
+  using SetFields::SetFields;
 
   void read_name(std::string& field) const {
-    if (const nb::handle value = find("name"); value.is_valid()) field = text("name", value, "a str or None");
+    if (const nb::handle value = find("name"); value.is_valid()) field = path("name", value, "a str or None");
   }
 
   void read_toggle(const char* name, std::optional<bool>& field) const { read_boolean(name, field); }
@@ -36,10 +36,11 @@ class Fields : SetFields {
   }
 
   void read_path(const char* name, std::optional<std::string>& field) const {
-    if (!is_no_path(find(name))) read_text(name, field);
+    const nb::handle value = find(name);
+    if (value.is_valid() && !is_no_path(value)) field = path(name, value, "a path or None");
   }
   void read_text(const char* name, std::optional<std::string>& field) const {
-    if (const nb::handle value = find(name); value.is_valid()) field = text(name, value, "a str or None");
+    if (const nb::handle value = find(name); value.is_valid()) field = text(name, value);
   }
 
   void read_paths(const char* name, std::vector<std::string>& field) const {
@@ -50,10 +51,10 @@ class Fields : SetFields {
     if (!value.is_valid()) return;
     constexpr const char* allowed = "a str, a sequence of str, or None";
     if (is_text(value)) {
-      field.push_back(text(name, value, allowed));
+      field.push_back(text(name, value));
       return;
     }
-    for (const nb::object& item : items(name, value, allowed)) field.push_back(text(name, item, allowed));
+    for (const nb::object& item : items(name, value, allowed)) field.push_back(text(name, item));
   }
 
   void read_numbers(const char* name, std::vector<int>& field) const {
@@ -74,17 +75,17 @@ class Fields : SetFields {
     if (PyBool_Check(value.ptr())) {
       field = value.ptr() == Py_True;
     } else {
-      field = text(name, value, "the path of a file, True (PTX source: times in the log), or None");
+      field = path(name, value, "the path of a file, True (PTX source: times in the log), or None");
     }
   }
 
   // One architecture; a sequence of them is for the next line of the table.
   void read_architecture(const char* name, std::optional<std::string>& one) const {
-    if (const nb::handle value = find(name); !value.is_valid() || is_text(value)) read_text(name, one);
+    if (const nb::handle value = find(name); value.is_valid() && !is_several(value)) one = text(name, value);
   }
   void read_architectures(const char*, std::vector<std::string>& several) const {
     const nb::handle value = find("arch");
-    if (!value.is_valid() || is_text(value)) return;
+    if (!value.is_valid() || !is_several(value)) return;
     read_texts("arch", several);
     if (several.empty()) wrong_option_type("arch", value, "a str, a sequence with at least one str, or None");
   }
@@ -99,13 +100,13 @@ class Fields : SetFields {
     constexpr const char* allowed = "(name, text) pairs, or None";
     for (const nb::object& item : items(name, value, allowed)) {
       if (!PyTuple_Check(item.ptr()) || PyTuple_GET_SIZE(item.ptr()) != 2) wrong_option_type(name, item, allowed);
-      field.emplace_back(text(name, item[0], allowed), source(name, item[1]));
+      field.emplace_back(path(name, item[0], allowed), source(name, item[1]));
     }
   }
 
   // "NAME", "NAME=VALUE", (NAME, VALUE), or a sequence of those.
   void read_macros(const char* name, std::vector<std::string>& field) const {
-    if (const nb::handle value = find(name); macros_ && value.is_valid()) add_macro(value, field);
+    if (const nb::handle value = find(name); value.is_valid()) add_macro(value, field);
   }
 
  private:
@@ -116,12 +117,25 @@ class Fields : SetFields {
   }
   static bool is_text(nb::handle value) { return PyUnicode_Check(value.ptr()) || nb::hasattr(value, "__fspath__"); }
 
-  static std::string text(const char* name, nb::handle value, const char* allowed) {
+  // Not what only looks like a sequence: bytes are one word, which no compiler knows.
+  static bool is_several(nb::handle value) {
+    return !is_text(value) && !PyBytes_Check(value.ptr()) && PySequence_Check(value.ptr()) != 0;
+  }
+
+  static std::string path(const char* name, nb::handle value, const char* allowed) {
     if (PyUnicode_Check(value.ptr())) return text_of(value, name);
     if (!nb::hasattr(value, "__fspath__")) wrong_option_type(name, value, allowed);
     const nb::object path = nb::steal(PyOS_FSPath(value.ptr()));
     if (!path.is_valid()) throw nb::python_error();
     return text_of(path, name);
+  }
+
+  // As Python prints it: 17 is "17".
+  static std::string text(const char* name, nb::handle value) {
+    if (is_text(value)) return path(name, value, "");
+    const nb::object printed = nb::steal(PyObject_Str(value.ptr()));
+    if (!printed.is_valid()) throw nb::python_error();
+    return text_of(printed, name);
   }
 
   static std::string source(const char* name, nb::handle value) {
@@ -183,15 +197,13 @@ class Fields : SetFields {
     }
     field.push_back(text_of(parts[0], "define_macro") + "=" + text_of(parts[1], "define_macro"));
   }
-
-  const bool macros_;
 };
 
 }  // namespace
 
-ProgramOptions program_options(nb::handle options, bool macros) {
+ProgramOptions program_options(nb::handle options) {
   ProgramOptions result;
-  const Fields fields(options, macros);
+  const Fields fields(options);
 #define NAME(value, what) fields.read_name(result.name);
 #define OPTION(member, kind, ...) fields.read_##kind(#member, result.member);
 #include "cucore/detail/program_options.def"
@@ -199,7 +211,6 @@ ProgramOptions program_options(nb::handle options, bool macros) {
 }
 
 void bind_program_options(nb::module_& module) {
-  module.def("_check_program_options", [](nb::handle options) { validate(program_options(options, false)); });
   const auto as_bytes = [](const std::vector<std::string>& flags) {
     nb::list result;
     for (const std::string& flag : flags) result.append(nb::bytes(flag.data(), flag.size()));

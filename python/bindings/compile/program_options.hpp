@@ -6,8 +6,8 @@
 
 namespace cucore::python {
 
-/// Reads the fields of a Python ProgramOptions. A field of the wrong type raises TypeError that names the option, the
-/// value and what is allowed. With `macros` false define_macro is left out, which Python checks later than the rest.
-ProgramOptions program_options(nb::handle options, bool macros = true);
+/// Reads the fields of a Python ProgramOptions. What is to be text is taken as Python prints it. A field of the wrong
+/// type raises TypeError that names the option, the value and what is allowed.
+ProgramOptions program_options(nb::handle options);
 
 }  // namespace cucore::python

@@ -194,7 +194,9 @@ def test_linking_twice_gives_the_same_code_and_close_ends_it():
     linker = core.Linker(caller(), callee(), options=core.LinkerOptions(arch=ARCH, verbose=True))
     assert linker.handle != 0
     first = linker.link("cubin")
-    assert linker.link("CUBIN") == first
+    assert linker.link("cubin") == first
+    with pytest.raises(ValueError, match="CUBIN"):
+        linker.link("CUBIN")
     assert "registers" in linker.get_info_log()
     assert linker.get_error_log() == ""
     linker.close()
@@ -261,11 +263,15 @@ def test_what_is_no_object_code_is_refused():
         pickle.dumps(core.Linker(caller()))
 
 
-def test_options_are_checked_when_they_are_made_and_all_faults_told():
-    with pytest.raises(ValueError, match="max_register_count=-1.*optimization_level=9"):
-        core.LinkerOptions(max_register_count=-1, optimization_level=9)
-    with pytest.raises(TypeError, match="split_compile='all'"):
-        core.LinkerOptions(split_compile="all")
+def test_options_are_checked_when_they_are_used_and_all_faults_told_as_the_linkers():
+    for given, words in (
+        (dict(max_register_count=-1, optimization_level=9), "max_register_count=-1.*optimization_level=9"),
+        (dict(split_compile="all"), "split_compile='all'"),
+    ):
+        options = core.LinkerOptions(**given)
+        for kind in (ValueError, core.NvJitLinkError):
+            with pytest.raises(kind, match=words):
+                core.Linker(caller(), options=options)
     with pytest.raises(ValueError, match="nvJitLink takes 0 and 3"):
         core.Linker(caller(), options={"optimization_level": 1})
     with pytest.raises(ValueError, match="no input is LTO-IR"):

@@ -137,14 +137,6 @@ def test_targets_that_cannot_be_are_refused(target, options):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"arch": "hopper"}, "arch='hopper'"),
-        ({"ptxas_options": 5}, "ptxas_options=5"),
-        ({"diag_error": "one"}, "diag_error='one'"),
-        ({"max_register_count": "many"}, "max_register_count='many'"),
-        ({"std": "c89"}, "std"),
-        ({"time": 5}, "time=5"),
-        ({"ptxas_options": [5]}, "ptxas_options=5"),
-        ({"ofast_compile": "very"}, "ofast_compile"),
         ({"name": 3}, "name"),
         ({"extra_sources": "ab"}, "must be a sequence of 2-tuples"),
         ({"extra_sources": ["ab"]}, "must be a 2-tuple"),
@@ -156,6 +148,46 @@ def test_targets_that_cannot_be_are_refused(target, options):
 def test_options_are_checked_when_they_are_made(options, words):
     with pytest.raises((TypeError, ValueError), match=words):
         cucore.ProgramOptions(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"arch": "hopper"}, "arch='hopper'"),
+        ({"arch": 5}, "arch='5'"),
+        ({"arch": []}, "arch="),
+        ({"ptxas_options": 5}, "ptxas_options=5"),
+        ({"diag_error": "one"}, "diag_error='one'"),
+        ({"max_register_count": "many"}, "max_register_count='many'"),
+        ({"std": "c89"}, "std"),
+        ({"std": 17}, "std='17'"),
+        ({"time": 5}, "time=5"),
+        ({"ofast_compile": "very"}, "ofast_compile"),
+    ],
+)
+def test_what_the_compiler_would_refuse_is_its_error_when_it_compiles(options, words):
+    program = cucore.Program(EMPTY, "c++", {**ARCH, **options})
+    for kind in (cucore.NVRTCError, ValueError):
+        for _ in range(2):
+            with pytest.raises(kind, match=words) as caught:
+                program.compile("ptx")
+    assert caught.value.name == "NVRTC_ERROR_INVALID_OPTION"
+    with pytest.raises(cucore.NVRTCError, match=words):
+        program.compile("cubin", cache=cucore.utils.InMemoryProgramCache())
+    with pytest.raises(cucore.CompileErrors) as together:
+        cucore.compile_all([program])
+    assert isinstance(together.value.exceptions[0], cucore.NVRTCError)
+    ptx = cucore.compile_ptx(EMPTY, ARCH).code.decode()
+    if "max_register_count" in options:
+        with pytest.raises(cucore.NvJitLinkError, match=words):
+            cucore.Program(ptx, "ptx", {**ARCH, **options})
+
+
+def test_numbers_are_taken_where_words_are_expected():
+    options = cucore.ProgramOptions(arch="sm_90", frandom_seed=5, ofast_compile=0, ptxas_options=[5])
+    assert options.as_bytes("nvrtc") == [
+        b"-arch=sm_90", b"--ptxas-options=5", b"--frandom-seed=5", b"--Ofast-compile=0"
+    ]  # fmt: skip
 
 
 def test_options_become_flags_in_order():
@@ -325,7 +357,7 @@ def test_the_toolkits_headers_are_found_without_an_option(include):
 
 def test_what_the_linker_lacks_is_refused_by_name_when_the_program_is_made():
     ptx = cucore.compile_ptx(EMPTY, ARCH).code.decode()
-    with pytest.raises(cucore.UnsupportedOptionError, match="std, restrict, use_libdevice") as caught:
+    with pytest.raises(cucore.UnsupportedOptionError, match="std, restrict") as caught:
         cucore.Program(ptx, "ptx", {**ARCH, "std": "c++17", "restrict": True, "use_libdevice": True})
     assert isinstance(caught.value, ValueError) and isinstance(caught.value, cucore.CUDAError)
     assert cucore.Program(ptx, "ptx", {**ARCH, "restrict": False, "use_fast_math": True}).compile("cubin").code
@@ -423,9 +455,6 @@ def test_several_architectures_are_cached_as_one(cache, tmp_path):
 def test_what_several_architectures_cannot_give_is_refused(kind, arch, target):
     with pytest.raises(ValueError, match="several|arch"):
         cucore.Program(EMPTY, kind, {"arch": arch}).compile(target)
-    for bad in ([], [5], 5):
-        with pytest.raises(TypeError, match="arch"):
-            cucore.ProgramOptions(arch=bad)
 
 
 @pytest.mark.parametrize(("driver", "warns"), [(12000, True), (99000, False), (None, False)])
@@ -479,10 +508,10 @@ def test_the_headers_that_nvrtc_carries_stand_in_for_a_toolkit(tmp_path, monkeyp
     source = "#include <cuda_fp16.h>\n__global__ void k(__half* x) { *x = __float2half(1.5f); }"
     options = {"arch": "sm_90", "use_bundled_headers": True}
     if cucore.toolkit_info().nvrtc.version < (13, 3):
-        with pytest.raises(cucore.UnsupportedOptionError, match=r"use_bundled_headers \(13\.3\)"):
+        with pytest.raises(RuntimeError, match=r"use_bundled_headers needs NVRTC 13\.3"):
             cucore.Program(source, "c++", options)
     else:
         assert cucore.Program(source, "c++", options).compile("ptx").kernels
         assert list(tmp_path.glob("nvrtc-headers-*/**/cuda_fp16.h"))
-    with pytest.raises(cucore.UnsupportedOptionError, match="use_bundled_headers"):
+    with pytest.raises((cucore.UnsupportedOptionError, RuntimeError), match="use_bundled_headers"):
         cucore.Program(".version 7.0", "ptx", {"use_bundled_headers": True})
