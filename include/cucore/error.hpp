@@ -134,6 +134,13 @@ class CUCORE_API TypeError : public Error {
   using Error::Error;
 };
 
+/// A launch lacks arguments, for which the driver would refuse it with code(), CUDA_ERROR_INVALID_VALUE (Python:
+/// CUDAInvalidArgumentError, which is a CUDAError and a TypeError).
+class CUCORE_API InvalidArgumentError : public TypeError {
+ public:
+  using TypeError::TypeError;
+};
+
 /// An object is not in a state that allows the call: closed, never recorded, not loaded (Python: RuntimeError).
 class CUCORE_API StateError : public Error {
  public:

@@ -119,6 +119,8 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise(PyExc_ValueError, error);
   } catch (const OverflowError& error) {
     raise(PyExc_OverflowError, error);
+  } catch (const InvalidArgumentError& error) {
+    raise(from_package(Package::CUDAInvalidArgumentError), error);
   } catch (const TypeError& error) {
     raise(PyExc_TypeError, error);
   } catch (const Error& error) {

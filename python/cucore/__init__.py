@@ -13,6 +13,7 @@ from cucore import _seam
 from cucore._device import Device
 from cucore._errors import (
     CUDAError,
+    CUDAInvalidArgumentError,
     CUDAInvalidContextError,
     CUDAInvalidValueError,
     CUDANotReadyError,
@@ -104,6 +105,7 @@ __all__ = [
     "AccessPolicyWindow",
     "Buffer",
     "CUDAError",
+    "CUDAInvalidArgumentError",
     "CUDAInvalidContextError",
     "CUDAInvalidValueError",
     "CUDANotReadyError",

@@ -525,7 +525,8 @@ class GraphicsResource:
     def is_mapped(self) -> bool:
         """Whether it is mapped; False when closed."""
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
     def map(self, *, stream: Stream) -> Any:
         """Its memory, in the order of ``stream``: a Buffer, or of an image an OpaqueArray. Closing that unmaps it, in
         the order of ``stream`` or of the one that a Buffer is closed with."""
@@ -573,9 +574,11 @@ class IPCEventDescriptor:
 class Kernel:
     """A function that launch() can run. ObjectCode.get_kernel() gives one."""
     @property
-    def attributes(self) -> KernelAttributes: ...
+    def attributes(self) -> KernelAttributes:
+        """What the compiler made of it: registers, memory and limits."""
     @property
-    def occupancy(self) -> KernelOccupancy: ...
+    def occupancy(self) -> KernelOccupancy:
+        """How it fills a device."""
     @staticmethod
     def from_handle(handle: int, mod: ObjectCode | None = None) -> Kernel:
         """Wraps a kernel (CUkernel) that other code loaded; `mod`, if given, is loaded and kept alive, with a
@@ -604,20 +607,35 @@ class LaunchConfig:
     launch(). Fields that are None leave the driver's default alone."""
 
     grid: tuple[int, int, int]
+    """How many blocks there are on each axis; with a cluster, how many clusters."""
     block: tuple[int, int, int]
+    """How many threads a block has on each axis."""
     cluster: tuple[int, int, int] | None
+    """How many blocks a cluster has on each axis; None: no clusters."""
     shmem_size: int
+    """Bytes of dynamic shared memory for each block."""
     is_cooperative: bool
+    """Whether all blocks run at once, so that they can wait for each other."""
     programmatic_stream_serialization: bool
+    """Whether the kernel may begin before the one in front of it in the stream has ended."""
     priority: int | None
+    """The kernel's priority; None: the stream's."""
     preferred_cluster: tuple[int, int, int] | None
+    """The extents of a cluster where there is room, multiples of those of `cluster`."""
     cluster_scheduling_policy: str | None
+    """How clusters are distributed over the device."""
     programmatic_event: tuple[Event, bool] | None
+    """The event that the kernel's blocks trigger, as (event, flags)."""
     launch_completion_event: Event | None
+    """The event that is recorded when all blocks have begun."""
     memory_sync_domain: str | None
+    """The domain in which its memory is ordered."""
     memory_sync_domain_map: tuple[int, int] | None
+    """The numbers of the default and the remote domain."""
     preferred_shared_memory_carveout: int | None
+    """The percentage of the L1 cache that is to be shared memory."""
     access_policy_window: AccessPolicyWindow | None
+    """What is to stay in the L2 cache."""
     @staticmethod
     def for_kernel(
         kernel: Kernel, n: int, shmem_size: int = 0, block_size_limit: int = 0, device: Device | int | None = None
@@ -696,7 +714,8 @@ class Linker:
     def handle(self) -> int:
         """The linker's own object (nvJitLinkHandle or CUlinkState) as an int, with the inputs added; 0 when closed."""
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
     def close(self) -> None:
         """Frees the inputs and the linker's object. Closing twice is allowed; a later link raises RuntimeError."""
     def __init__(self, *object_codes: ObjectCode, options: LinkerOptions | dict[str, Any] | None = None) -> None: ...
@@ -875,7 +894,8 @@ class ObjectCode:
     def code_type(self) -> str:
         """ "ptx", "cubin", "ltoir", "fatbin", "object" or "library"."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name, for messages."""
     @property
     def symbol_mapping(self) -> dict[str, str]:
         """A copy of the mapping from name expressions to symbols, which are bytes; or of what was given as such."""
@@ -985,7 +1005,8 @@ class Program:
     def pch_status(self) -> PCHStatusType | None:
         """What became of the precompiled header in the last compile; None if none was asked for."""
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
     def close(self) -> None:
         """Frees the source. Closing twice is allowed; a later compile raises RuntimeError."""
     def __enter__(self: _Self) -> _Self: ...
@@ -1061,7 +1082,8 @@ class ProgramOptions:
 
     Each field is the compiler's option of the same name, or cucore's own (the last three). ``arch`` may be a list of
     several: they make one object (a fatbin) with an image for each. Options that the compiler of the source, or its
-    version, does not have are refused when the Program is made, all in one error.
+    version, does not have are refused when the Program is made, all in one error; values that it does not have, when
+    it compiles, as the compiler's error.
 
     The fields of ProgramOptions:
 
@@ -2304,6 +2326,9 @@ class ArchiveImport(NamedTuple):
     imported: int
     already_there: int
     rejected: dict[str, str]
+
+class CUDAInvalidArgumentError(CUDAError):
+    """Arguments of a kernel that are missing, for which the driver would refuse the launch with ``code``."""
 
 class CUDAInvalidContextError(CUDAError):
     """No context is current where one is needed, or it has been destroyed."""

@@ -52,6 +52,10 @@ class CUDAInvalidValueError(CUDAError, ValueError):
     """A value that the driver would refuse with ``code``, said in words before it is asked."""
 
 
+class CUDAInvalidArgumentError(CUDAError, TypeError):
+    """Arguments of a kernel that are missing, for which the driver would refuse the launch with ``code``."""
+
+
 class CUDANotReadyError(CUDAError):
     """CUDA_ERROR_NOT_READY: what was asked about has not completed."""
 
@@ -89,8 +93,43 @@ class AttributeRuntimeError(AttributeError, RuntimeError):
     """What the object cannot do, and in cuda.core has no attribute for."""
 
 
+class AttributeValueError(AttributeError, ValueError):
+    """A value of a wrong type, which cuda.core finds out by an attribute that it lacks."""
+
+
+class AssertionTypeError(AssertionError, TypeError):
+    """An object of a wrong type, of which cuda.core asserts that it is none."""
+
+
+class AssertionValueError(AssertionError, ValueError):
+    """A value of which cuda.core asserts that it is another."""
+
+
+class NVRTCOptionError(NVRTCError, ValueError, TypeError):
+    """Options, or name expressions, that NVRTC would refuse, in words."""
+
+    code = 5
+    name = "NVRTC_ERROR_INVALID_OPTION"
+
+
+class NVVMOptionError(NVVMError, ValueError, TypeError):
+    """Options that libNVVM would refuse, in words."""
+
+
+class NvJitLinkInputError(NvJitLinkError, ValueError, TypeError):
+    """Options and inputs that nvJitLink would refuse, in words."""
+
+
 class RuntimeTypeError(RuntimeError, TypeError):
     """An object of a wrong type that cuda.core calls one in a wrong state."""
+
+
+class RuntimeValueError(RuntimeError, ValueError):
+    """A value that cuda.core calls an object in a wrong state."""
+
+
+class TypeValueError(TypeError, ValueError):
+    """A value that cuda.core calls one of a wrong type."""
 
 
 class ValueTypeError(ValueError, TypeError):
@@ -108,6 +147,7 @@ for _class in (
     CUDAError,
     CUDAOutOfMemoryError,
     CUDAInvalidValueError,
+    CUDAInvalidArgumentError,
     CUDANotReadyError,
     CUDAInvalidContextError,
     CUDAStickyError,

@@ -67,6 +67,7 @@ class GraphicsResource:
 
     @property
     def is_closed(self):
+        """Whether it has been closed."""
         return self.handle == 0
 
     def _require_open(self):

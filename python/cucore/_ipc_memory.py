@@ -13,7 +13,7 @@ import weakref
 from operator import index
 
 from cucore import _fork, _seam
-from cucore._errors import AttributeRuntimeError, RuntimeTypeError, ValueTypeError
+from cucore._errors import AssertionValueError, AttributeRuntimeError, RuntimeTypeError, ValueTypeError
 
 _registry = weakref.WeakValueDictionary()  # the resources given to register(), by UUID
 _lock = threading.RLock()  # of the registry, and of what resources and buffers get when first asked for it
@@ -185,7 +185,7 @@ def register(resource, pool_uuid_):
             resource._ipc_uuid = pool_uuid_
             resource._ipc_handle._uuid = pool_uuid_
         elif own != pool_uuid_:
-            raise ValueError(f"the memory resource is the pool {own}, not {pool_uuid_}")
+            raise AssertionValueError(f"the memory resource is the pool {own}, not {pool_uuid_}")
         _registry[pool_uuid_] = resource
         return resource
 

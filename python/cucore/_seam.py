@@ -55,8 +55,6 @@ PoolMemoryResource = _core._PoolMemoryResource
 CoreProgram = _core._Program
 SynchronousMemoryResource = _core._SynchronousMemoryResource
 CoreTensorMap = _core._TensorMap
-check_linker_options = _core._check_linker_options
-check_program_options = _core._check_program_options
 check_stream = _core._check_stream
 checkpoint_checkpoint = _core._checkpoint_checkpoint
 checkpoint_lock = _core._checkpoint_lock
@@ -172,8 +170,12 @@ PLACES = {
     "AccessedBy": "_managed.AccessedBy",
     "AdjacencySet": "graph._adjacency.AdjacencySet",
     "ArrayFormatType": "typing.ArrayFormatType",
+    "AssertionTypeError": "_errors.AssertionTypeError",
+    "AttributeRuntimeError": "_errors.AttributeRuntimeError",
     "AttributeTypeError": "_errors.AttributeTypeError",
+    "AttributeValueError": "_errors.AttributeValueError",
     "CUDAError": "_errors.CUDAError",
+    "CUDAInvalidArgumentError": "_errors.CUDAInvalidArgumentError",
     "CUDAInvalidContextError": "_errors.CUDAInvalidContextError",
     "CUDAInvalidValueError": "_errors.CUDAInvalidValueError",
     "CUDANotReadyError": "_errors.CUDANotReadyError",
@@ -213,6 +215,7 @@ PLACES = {
     "ParamInfo": "_tuples.ParamInfo",
     "PeerAccess": "_peers.PeerAccess",
     "RuntimeTypeError": "_errors.RuntimeTypeError",
+    "RuntimeValueError": "_errors.RuntimeValueError",
     "StridedMemoryView": "utils._memory_view.StridedMemoryView",
     "PinnedMemoryResourceOptions": "_options.PinnedMemoryResourceOptions",
     "ArchiveImport": "_tuples.ArchiveImport",
@@ -220,6 +223,7 @@ PLACES = {
     "ProgramCacheStats": "_tuples.ProgramCacheStats",
     "Timer": "_timing.Timer",
     "ToolkitInfo": "_tuples.ToolkitInfo",
+    "TypeValueError": "_errors.TypeValueError",
     "ToolkitLibrary": "_tuples.ToolkitLibrary",
     "UnsupportedOptionError": "_errors.UnsupportedOptionError",
     "ValueTypeError": "_errors.ValueTypeError",

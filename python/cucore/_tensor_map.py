@@ -87,7 +87,7 @@ _CHOICES = {
 def _ints(name, values):
     values = tuple(values)
     for index, value in enumerate(values):
-        if not isinstance(value, int) or isinstance(value, bool):
+        if not isinstance(value, int):
             raise TypeError(f"{name}[{index}] must be an int, not {type(value).__name__}")
     return values
 

@@ -186,7 +186,9 @@ def _from_mipmapped_array(array):
 def _from_linear(buffer, format, num_channels, size_bytes):
     _of_type(_seam.Buffer, buffer, "buffer")
     number, channels = _FORMATS[_format(format)], _channels(num_channels)
-    size = None if size_bytes is None else _at_least_one("size_bytes", size_bytes)
+    if isinstance(size_bytes, (bytes, bytearray)):
+        raise ValueTypeError(f"size_bytes must be an int, not {size_bytes!r}")
+    size = None if size_bytes is None else min(_at_least_one("size_bytes", size_bytes), 2**64 - 1)
     return _seam.resource_of_row(buffer, number, channels, size)
 
 

@@ -120,12 +120,18 @@ std::string describe_argument(const KernelState& kernel, std::size_t position, c
 }
 
 void refuse_count(const KernelState& kernel, std::size_t expected, std::size_t given) {
-  throw TypeError({.call = "launch",
-                   .message = describe(kernel) + " takes " + std::to_string(expected) +
+  const std::string message = describe(kernel) + " takes " + std::to_string(expected) +
                               (expected == 1 ? " argument, " : " arguments, ") + std::to_string(given) +
-                              (given == 1 ? " was given" : " were given"),
-                   .hint = given < expected ? "pass one argument for every parameter of the kernel"
-                                            : "leave out the arguments the kernel has no parameter for"});
+                              (given == 1 ? " was given" : " were given");
+  if (given < expected) {
+    throw InvalidArgumentError({.call = "launch",
+                                .code = 1,
+                                .code_name = "CUDA_ERROR_INVALID_VALUE",
+                                .message = message,
+                                .hint = "pass one argument for every parameter of the kernel"});
+  }
+  throw TypeError(
+      {.call = "launch", .message = message, .hint = "leave out the arguments the kernel has no parameter for"});
 }
 
 void refuse_argument(const KernelState& kernel, std::size_t position, const Parameter& parameter, std::size_t size,

@@ -44,9 +44,11 @@ std::shared_ptr<const ContextState> ask_context(const StreamState& stream) {
   if (stream.follows_current_context()) {
     auto current = current_context();
     if (current == nullptr) {
-      throw StateError({.call = "Stream::context",
-                        .message = "the default stream has no context: none is current in the calling thread",
-                        .hint = "call set_current() of a Device in this thread first"});
+      throw InvalidContextError({.call = "Stream::context",
+                                 .code = driver::CUDA_ERROR_INVALID_CONTEXT,
+                                 .code_name = "CUDA_ERROR_INVALID_CONTEXT",
+                                 .message = "the default stream has no context: none is current in the calling thread",
+                                 .hint = "call set_current() of a Device in this thread first"});
     }
     return current;
   }

@@ -314,8 +314,8 @@ void bind_kernel(nb::module_& module) {
   auto cls = nb::class_<PyKernel>(module, "Kernel", nb::is_weak_referenceable(),
                                   "A function that launch() can run. ObjectCode.get_kernel() gives one.");
   forbid_construction<PyKernel>(cls, "Kernel cannot be instantiated directly: use ObjectCode.get_kernel()");
-  getter<PyKernel, attributes_of>(cls, "attributes", nullptr);
-  getter<PyKernel, occupancy_of>(cls, "occupancy", nullptr);
+  getter<PyKernel, attributes_of>(cls, "attributes", "What the compiler made of it: registers, memory and limits.");
+  getter<PyKernel, occupancy_of>(cls, "occupancy", "How it fills a device.");
   cls.def_static("from_handle", from_handle, nb::arg("handle").none(), nb::arg("mod") = nb::none(),
                  "Wraps a kernel (CUkernel) that other code loaded; `mod`, if given, is loaded and kept alive, with a "
                  "UserWarning if the kernel is not one of its own.")

@@ -51,6 +51,18 @@ std::optional<Dim3> optional_dimensions(nb::handle value, const char* field) {
   return dimensions(value, field);
 }
 
+// As an attribute is assigned, where cuda.core calls a wrong value one of a wrong type.
+Dim3 assigned(nb::handle value, const char* field) try {
+  return dimensions(value, field);
+} catch (const nb::builtin_exception& wrong) {
+  raise(from_package(Package::TypeValueError), wrong.what());
+}
+
+std::optional<Dim3> optional_assigned(nb::handle value, const char* field) {
+  if (value.is_none()) return std::nullopt;
+  return assigned(value, field);
+}
+
 std::size_t shared_bytes(nb::handle value) {
   if (value.is_none()) return 0;
   const auto number = nb::steal(PyNumber_Index(value.ptr()));
@@ -65,6 +77,11 @@ std::size_t shared_bytes(nb::handle value) {
         (std::string("shmem_size must be a number of bytes, not ") + nb::repr(value).c_str()).c_str());
   }
   return static_cast<std::size_t>(bytes);
+}
+
+std::size_t assigned_bytes(nb::handle value) {
+  if (value.is_none()) throw nb::type_error("shmem_size must be an int, not None");
+  return shared_bytes(value);
 }
 
 bool truth(nb::handle value) {
@@ -105,9 +122,9 @@ int write_field(PyObject* self, PyObject* value, void* closure) noexcept {
 
 // A property of LaunchConfig, on the bare CPython API.
 template <auto Read, auto Write, class Class>
-void field(Class& cls, const char* name) {
+void field(Class& cls, const char* name, const char* doc) {
   static PyGetSetDef definition;
-  definition = {name, read_field<Read>, write_field<Write>, nullptr, const_cast<char*>(name)};
+  definition = {name, read_field<Read>, write_field<Write>, doc, const_cast<char*>(name)};
   add_descriptor(cls, &definition);
 }
 
@@ -216,25 +233,40 @@ void bind_launch_config(nb::module_& module) {
       nb::arg("memory_sync_domain") = nb::none(), nb::arg("memory_sync_domain_map") = nb::none(),
       nb::arg("preferred_shared_memory_carveout") = nb::none(), nb::arg("access_policy_window") = nb::none());
   // A field is what `read` gives and `write` takes; a new value is checked with the others before it stands.
-#define FIELD(name, read, write)                                                                              \
+#define FIELD(name, read, write, doc)                                                                         \
   field<[]([[maybe_unused]] PyLaunchConfig& self, const LaunchConfig& config) -> nb::object { return read; }, \
-        [](LaunchConfig& config, nb::handle value) { config.name = write; }>(cls, #name);
-  FIELD(grid, kept(self.grid, config.grid), dimensions(value, "grid"))
-  FIELD(block, kept(self.block, config.block), dimensions(value, "block"))
-  FIELD(cluster, optional_tuple(config.cluster), optional_dimensions(value, "cluster"))
-  FIELD(shmem_size, nb::int_(config.shmem_size), shared_bytes(value))
-  FIELD(is_cooperative, nb::bool_(config.is_cooperative), truth(value))
-  FIELD(programmatic_stream_serialization, nb::bool_(config.programmatic_stream_serialization), truth(value))
-  FIELD(priority, optional_object(config.priority), optional_int(value, "priority"))
-  FIELD(preferred_cluster, optional_tuple(config.preferred_cluster), optional_dimensions(value, "preferred_cluster"))
-  FIELD(cluster_scheduling_policy, cluster_scheduling_policy_object(config), cluster_scheduling_policy(value))
-  FIELD(programmatic_event, programmatic_event_object(config), programmatic_event(value))
-  FIELD(launch_completion_event, launch_completion_event_object(config), launch_completion_event(value))
-  FIELD(memory_sync_domain, memory_sync_domain_object(config), memory_sync_domain(value))
-  FIELD(memory_sync_domain_map, memory_sync_domain_map_object(config), memory_sync_domain_map(value))
+        [](LaunchConfig& config, nb::handle value) { config.name = write; }>(cls, #name, doc);
+  FIELD(grid, kept(self.grid, config.grid), assigned(value, "grid"),
+        "How many blocks there are on each axis; with a cluster, how many clusters.")
+  FIELD(block, kept(self.block, config.block), assigned(value, "block"),
+        "How many threads a block has on each axis.")
+  FIELD(cluster, optional_tuple(config.cluster), optional_assigned(value, "cluster"),
+        "How many blocks a cluster has on each axis; None: no clusters.")
+  FIELD(shmem_size, nb::int_(config.shmem_size), assigned_bytes(value),
+        "Bytes of dynamic shared memory for each block.")
+  FIELD(is_cooperative, nb::bool_(config.is_cooperative), truth(value),
+        "Whether all blocks run at once, so that they can wait for each other.")
+  FIELD(programmatic_stream_serialization, nb::bool_(config.programmatic_stream_serialization), truth(value),
+        "Whether the kernel may begin before the one in front of it in the stream has ended.")
+  FIELD(priority, optional_object(config.priority), optional_int(value, "priority"),
+        "The kernel's priority; None: the stream's.")
+  FIELD(preferred_cluster, optional_tuple(config.preferred_cluster), optional_dimensions(value, "preferred_cluster"),
+        "The extents of a cluster where there is room, multiples of those of `cluster`.")
+  FIELD(cluster_scheduling_policy, cluster_scheduling_policy_object(config), cluster_scheduling_policy(value),
+        "How clusters are distributed over the device.")
+  FIELD(programmatic_event, programmatic_event_object(config), programmatic_event(value),
+        "The event that the kernel's blocks trigger, as (event, flags).")
+  FIELD(launch_completion_event, launch_completion_event_object(config), launch_completion_event(value),
+        "The event that is recorded when all blocks have begun.")
+  FIELD(memory_sync_domain, memory_sync_domain_object(config), memory_sync_domain(value),
+        "The domain in which its memory is ordered.")
+  FIELD(memory_sync_domain_map, memory_sync_domain_map_object(config), memory_sync_domain_map(value),
+        "The numbers of the default and the remote domain.")
   FIELD(preferred_shared_memory_carveout, optional_object(config.preferred_shared_memory_carveout),
-        optional_int(value, "preferred_shared_memory_carveout"))
-  FIELD(access_policy_window, access_policy_window_object(config), access_policy_window(value))
+        optional_int(value, "preferred_shared_memory_carveout"),
+        "The percentage of the L1 cache that is to be shared memory.")
+  FIELD(access_policy_window, access_policy_window_object(config), access_policy_window(value),
+        "What is to stay in the L2 cache.")
 #undef FIELD
   cls.def_static(
          "for_kernel", for_kernel, nb::arg("kernel"), nb::arg("n"), nb::arg("shmem_size") = 0,

@@ -51,6 +51,12 @@ PyObjectCode object_code(CodeType type, nb::handle module, const std::string& na
                                  static_cast<std::size_t>(PyByteArray_GET_SIZE(module.ptr())));
     return {ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module), shown_mapping};
   }
+  if (PyMemoryView_Check(module.ptr())) {
+    const auto copied = nb::steal<nb::bytes>(PyBytes_FromObject(module.ptr()));
+    if (!copied.is_valid()) throw nb::python_error();
+    return {ObjectCode::from_bytes(type, std::string_view(copied.c_str(), copied.size()), name, std::move(mapping)),
+            nb::borrow(module), shown_mapping};
+  }
   if (!PyUnicode_Check(module.ptr()) && !nb::hasattr(module, "__fspath__")) {
     throw nb::type_error((std::string("code must be bytes or bytearray (the code itself), or str or os.PathLike (the "
                                       "path of a file), not ") +
@@ -209,8 +215,7 @@ void bind_object_code(nb::module_& module) {
                                    "The code as it was given: bytes or bytearray, or the path of its file.");
   getter<PyObjectCode, [](const PyObjectCode& self) { return name_of(self.code->code_type()); }>(
       cls, "code_type", "\"ptx\", \"cubin\", \"ltoir\", \"fatbin\", \"object\" or \"library\".");
-  getter<PyObjectCode, [](const PyObjectCode& self) { return std::string_view(self.code->name()); }>(cls, "name",
-                                                                                                     nullptr);
+  getter<PyObjectCode, [](const PyObjectCode& self) { return std::string_view(self.code->name()); }>(cls, "name", "Its name, for messages.");
   getter<PyObjectCode, [](PyObjectCode& self) { return copy_of(mapping_shown(self)); }>(
       cls, "symbol_mapping",
       "A copy of the mapping from name expressions to symbols, which are bytes; or of what was given as such.");

@@ -17,6 +17,7 @@ namespace {
 // Answers are kept: attributes do not change.
 struct PyDeviceProperties {
   DeviceProperties properties;
+  int device;
   std::array<std::optional<int>, 192> known{};
 
   template <class Ask>
@@ -44,7 +45,11 @@ void bind_properties(nb::module_& module) {
   module.attr("_device_property_names") = nb::tuple(names);
   cls.def("__iter__", [module](const PyDeviceProperties&) { return nb::iter(module.attr("_device_property_names")); })
       .def("__repr__",
-           [module](nb::handle self) { return repr_of_values(self, module.attr("_device_property_names")); });
+           [module](nb::handle self) { return repr_of_values(self, module.attr("_device_property_names")); })
+      .def("__reduce__", [](const PyDeviceProperties& self) {
+        const nb::object get = nb::module_::import_("operator").attr("attrgetter")("properties");
+        return nb::make_tuple(get, nb::make_tuple(device_object(self.device)));
+      });
 }
 
 // Whether Python has asked for devices, and so opened the driver.
@@ -314,7 +319,7 @@ void bind_device(nb::module_& module) {
   module.def("_device_can_access_peer",
              [](int n, int peer) { return without_gil([&] { return Device(n).can_access_peer(Device(peer)); }); });
   module.def("_device_properties",
-             [](int n) { return PyDeviceProperties{without_gil([&] { return Device(n).properties(); })}; });
+             [](int n) { return PyDeviceProperties{without_gil([&] { return Device(n).properties(); }), n}; });
   module.def("_primary_context", [](int n) { return new_context(without_gil([&] { return Device(n).context(); })); });
   module.def("_set_no_context", [] { without_gil([] { Context::set_none_current(); }); });
   module.def("_current_context", [] { return context_or_none(without_gil([] { return Context::current(); })); });

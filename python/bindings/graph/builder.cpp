@@ -66,6 +66,9 @@ CaptureMode capture_mode(nb::handle mode) {
 }
 
 nb::object begin_building(nb::handle self, nb::handle mode) {
+  if (self_as<PyGraphBuilder>(self).use([](GraphBuilder& builder) { return builder.is_building(); })) {
+    throw std::runtime_error("the GraphBuilder is building already");
+  }
   const CaptureMode wanted = capture_mode(mode);
   self_as<PyGraphBuilder>(self).use([&](GraphBuilder& builder) { builder.begin_building(wanted); });
   return nb::borrow(self);
@@ -244,7 +247,7 @@ nb::object graph_builder_on(nb::handle stream) {
 
 void bind_graph_builder(nb::module_& module) {
   auto cls = nb::class_<PyGraphBuilder>(module, "GraphBuilder", nb::type_slots(graph_builder_slots),
-                                        nb::is_weak_referenceable(), nb::is_final(),
+                                        nb::is_weak_referenceable(),
                                         "Builds a graph by capture: what is given to it, wherever a Stream can be "
                                         "given, is recorded instead of run. Device.create_graph_builder() and "
                                         "Stream.create_graph_builder() make one.");

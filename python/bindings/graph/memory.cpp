@@ -109,7 +109,7 @@ void bind_graph_memory(nb::module_& module) {
              return "<GraphMemoryResource device_id=" + std::to_string(self.resource->device_id()) + ">";
            })
       .def("__reduce__", [](const PyGraphMemoryResource&) -> nb::object {
-        throw std::runtime_error("a memory resource that is not IPC-enabled cannot be pickled");
+        throw nb::type_error("a GraphMemoryResource is of this process and cannot be pickled");
       });
 }
 

@@ -128,7 +128,12 @@ nb::tuple branches(const PyGraphNode& self) {
   return nb::tuple(bodies);
 }
 
-nb::object branch(const PyGraphNode& self, std::size_t index) { return branches(self)[index]; }
+// The same object each time, as long as it is open.
+nb::object branch(const PyGraphNode& self, std::size_t index) {
+  if (!self.node->is_valid()) return branches(self)[index];
+  const nb::object known = known_or<0>(self, [&]() -> nb::object { return branches(self); })[index];
+  return nb::inst_ptr<PyGraphDefinition>(known)->is_open() ? known : nb::object(branches(self)[index]);
+}
 
 nb::object condition(const PyGraphNode& self) {
   const auto value = use<ConditionalNode>(self, [](const ConditionalNode& node) { return node.condition(); });

@@ -64,8 +64,17 @@ GraphMemoryType memory_type_of(nb::handle value) {
 nb::object allocate(const PyGraphPoint& self, nb::handle size, nb::handle device, nb::handle memory_type,
                     nb::handle peer_access) {
   GraphAllocationOptions options{.memory_type = memory_type_of(memory_type)};
-  if (!device.is_none()) options.device = device_ordinal(device);
+  if (PyLong_Check(device.ptr())) {
+    options.device = int_number(device, "device");  // one that there is not is refused as the driver does
+  } else if (!device.is_none()) {
+    options.device = device_ordinal(device);
+  }
   if (!peer_access.is_none()) {
+    if (!PyList_Check(peer_access.ptr()) && !PyTuple_Check(peer_access.ptr()) && !PyAnySet_Check(peer_access.ptr())) {
+      throw nb::type_error(
+          (std::string("peer_access must be a list of devices or None, not ") + Py_TYPE(peer_access.ptr())->tp_name)
+              .c_str());
+    }
     for (const nb::handle peer : nb::iter(peer_access)) options.peer_access.push_back(device_ordinal(peer));
   }
   const std::uint64_t bytes = unsigned_number(size, "size");

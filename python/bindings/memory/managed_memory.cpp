@@ -28,6 +28,10 @@ void make_resource(PyManagedMemoryResource* self, nb::handle options) {
 
 PyManagedBuffer* allocate(nb::handle self, Unsigned size, nb::handle stream) {
   const std::shared_ptr<MemoryResource> kept = nb::cast<PyManagedMemoryResource&>(self).resource;
+  if (as_stream(stream) == nullptr) {  // which cuda.core asserts here
+    raise(from_package(Package::AssertionTypeError),
+          std::string("stream must be a Stream or a GraphBuilder, not ") + Py_TYPE(stream.ptr())->tp_name);
+  }
   Stream core_stream = kept_stream(required_stream(stream));
   PyBuffer buffer(without_gil([&] { return kept->allocate(size, core_stream); }));
   buffer.resource = nb::borrow(self);

@@ -275,7 +275,8 @@ void bind_memory(nb::module_& module) {
            [](PyLegacyPinnedMemoryResource* self) {
              new (self) PyLegacyPinnedMemoryResource{{LegacyPinnedMemoryResource::create()}};
            })
-      .def("__repr__", [](const PyLegacyPinnedMemoryResource&) { return "<LegacyPinnedMemoryResource>"; });
+      .def("__repr__", [](const PyLegacyPinnedMemoryResource&) { return "<LegacyPinnedMemoryResource>"; })
+      .def("__reduce__", [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple()); });
 
   auto synchronous = nb::class_<PySynchronousMemoryResource, PyMemoryResource>(
       module, "_SynchronousMemoryResource", nb::is_weak_referenceable(), nb::dynamic_attr(),

@@ -60,6 +60,17 @@ nb::object modify_allocation(nb::handle self, nb::handle object, Unsigned new_si
   if (!nb::try_cast<PyBuffer*>(object, wrapped) || wrapped == nullptr) {
     throw nb::type_error((std::string("buf must be a Buffer, not ") + Py_TYPE(object.ptr())->tp_name).c_str());
   }
+  // cuda.core finds these out by attributes that are not there.
+  if (!config.is_none() && !PyDict_Check(config.ptr()) &&
+      PyObject_IsInstance(config.ptr(), from_package(Package::VirtualMemoryResourceOptions).ptr()) != 1) {
+    raise(from_package(Package::AttributeTypeError),
+          std::string("config must be VirtualMemoryResourceOptions, a dict of its fields or None, not ") +
+              Py_TYPE(config.ptr())->tp_name);
+  }
+  if (!wrapped->is_open()) raise(from_package(Package::AttributeRuntimeError), "the buffer has been closed");
+  if (!wrapped->resource_object().is(self)) {
+    raise(from_package(Package::AttributeValueError), "the buffer is not an allocation of this resource");
+  }
   nb::object accepted;
   std::optional<VirtualMemoryResourceOptions> options;
   if (!config.is_none()) {
@@ -91,13 +102,26 @@ nb::object modify_allocation(nb::handle self, nb::handle object, Unsigned new_si
   return nb::cast(moved.release(), nb::rv_policy::take_ownership);
 }
 
+// A size that cannot be is the driver's to refuse, as the other arguments of an allocation are.
+PyBuffer* allocate_virtual(nb::handle self, nb::handle size, nb::handle stream) {
+  if (PyLong_Check(size.ptr()) && PyObject_RichCompareBool(size.ptr(), nb::int_(0).ptr(), Py_LT) == 1) {
+    raise(from_package(Package::CUDAInvalidValueError),
+          std::string("CUDA_ERROR_INVALID_VALUE: there are no buffers of ") + nb::str(size).c_str() + " bytes");
+  }
+  return allocate_at_once<PyVirtualMemoryResource>(self, {unsigned_number(size, "size")}, stream);
+}
+
 }  // namespace
 
 void bind_virtual_memory(nb::module_& module) {
   auto cls = nb::class_<PyVirtualMemoryResource, PyMemoryResource>(
       module, "VirtualMemoryResource", nb::is_weak_referenceable(), nb::dynamic_attr(),
       "Memory that is mapped piece by piece, so that its buffers can grow (modify_allocation).");
-  bind_at_once<PyVirtualMemoryResource>(cls);
+  bind_core_resource<PyVirtualMemoryResource>(cls);
+  cls.def("allocate", allocate_virtual, nb::arg("size"), nb::kw_only(), nb::arg("stream") = nb::none(),
+          "Memory that is usable at once; `stream` is not waited for.")
+      .def("deallocate", deallocate_at_once<PyVirtualMemoryResource>, nb::arg("ptr").none(), nb::arg("size"),
+           nb::kw_only(), nb::arg("stream") = nb::none(), "Waits for `stream`, if given, and frees.");
   cls.def("__init__", make, nb::arg("device_id").none(), nb::arg("config") = nb::none())
       .def_prop_ro(
           "device", [](const PyVirtualMemoryResource& self) { return device_object(self.core().device()); },
@@ -110,6 +134,10 @@ void bind_virtual_memory(nb::module_& module) {
            "Makes `buf` at least `new_size` bytes long and keeps what is in it. Returns `buf`, or where it had to move "
            "to other addresses a new Buffer, and closes `buf`. One that is as long already only gets the access rights "
            "anew. `config`, if given, is the resource's from now on.")
+      .def("__reduce__",
+           [](nb::handle self) {
+             return nb::make_tuple(self.type(), nb::make_tuple(self.attr("device"), self.attr("config")));
+           })
       .def("__repr__", [](const PyVirtualMemoryResource& self) {
         return std::string("<VirtualMemoryResource device=") + nb::repr(device_object(self.core().device())).c_str() +
                ">";

@@ -222,7 +222,7 @@ def copy_batch(
     srcs: Sequence[Buffer],
     dsts: Sequence[Buffer],
     *,
-    options: CopyOptions | dict[str, Any] | Sequence[CopyOptions | dict[str, Any]] | None = None,
+    options: CopyOptions | Sequence[CopyOptions | None] | None = None,
 ) -> None:
     """Copies each Buffer of ``srcs`` whole into the one of ``dsts`` with the same index, in one call of the driver.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cucore import _seam
-from cucore._options import accept, member
+from cucore._options import member
 from cucore.typing import MemcpyOverlapMode, MemcpySrcAccessOrder
 
 if TYPE_CHECKING:
@@ -50,10 +50,18 @@ def copy_batch(stream, srcs, dsts, *, options=None):
     """
     if options is None:
         chosen = []
-    elif isinstance(options, Sequence) and not isinstance(options, (str, bytes)):
-        chosen = [accept(CopyOptions, one) for one in options]
-        if isinstance(srcs, Sequence) and len(chosen) != len(srcs):
-            raise ValueError(f"options has {len(chosen)} entries for {len(srcs)} copies: give one, or one for each")
+    elif isinstance(options, Sequence):
+        if isinstance(srcs, Sequence) and len(options) != len(srcs):
+            raise ValueError(f"options has {len(options)} entries for {len(srcs)} copies: give one, or one for each")
+        chosen = [_copy_options(one) for one in options]
     else:
-        chosen = [accept(CopyOptions, options)]
+        chosen = [_copy_options(options)]
     _seam.copy_batch(stream, srcs, dsts, chosen)
+
+
+def _copy_options(options):
+    if options is None:
+        return CopyOptions()
+    if not isinstance(options, CopyOptions):
+        raise TypeError(f"options must be CopyOptions or None, not {type(options).__name__}")
+    return options

@@ -6,7 +6,7 @@ import functools
 import warnings
 from typing import TYPE_CHECKING
 
-from cucore._errors import AttributeTypeError
+from cucore._errors import AttributeTypeError, AttributeValueError, TypeValueError
 from cucore._seam import (
     Buffer,
     Stream,
@@ -263,12 +263,22 @@ class StridedMemoryView:
         if not isinstance(buffer, Buffer):
             raise AttributeTypeError(f"from_buffer() takes a Buffer, not {type(buffer).__name__}")
         if dtype is not None:
-            dtype = _as_dtype(dtype) if itemsize is None else _dtype_of_buffer(dtype)
+            given, dtype = dtype, _as_dtype(dtype) if itemsize is None else _dtype_of_buffer(dtype)
             if itemsize is None:
                 itemsize = dtype.itemsize
+            elif dtype.itemsize != itemsize and given is not dtype:  # in cuda.core it is no dtype
+                raise AttributeValueError(f"elements of {itemsize} bytes cannot be of dtype {dtype}")
         if itemsize is None:
             raise ValueError("from_buffer() needs itemsize or dtype")
-        return view_of_buffer(cls, buffer, StridedLayout(shape, strides, itemsize), dtype, is_readonly)
+        if isinstance(itemsize, int) and itemsize >= 2**63:
+            raise OverflowError(f"itemsize={itemsize} does not fit into 64 bits")
+        try:
+            layout = StridedLayout(shape, strides, itemsize)
+        except ValueError as wrong:
+            if strides is None or isinstance(strides, tuple):
+                raise
+            raise TypeValueError(str(wrong)) from None  # cuda.core takes tuples only
+        return view_of_buffer(cls, buffer, layout, dtype, is_readonly)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -81,12 +81,11 @@ class ProgramCacheResource(abc.ABC):
     def __exit__(self, *exception_info):
         self.close()
 
-    __contains__ = None
-    __iter__ = None
-
 
 class RecordCache(ProgramCacheResource):
     """A cache that can also keep the mapping from name expressions to symbols beside the bytes."""
+
+    __contains__ = None
 
     keeps_records = True
     """Whether compile() may use records; not for subclasses that look up or store in a way of their own."""

@@ -110,7 +110,7 @@ def test_options_are_for_all_or_for_each(device, stream, pinned, managed):
         memoryview(source)[:] = bytes([i + 1]) * 256
     at_once = CopyOptions(src_access_order="during_api_call", src_location_hint=Host())
     overlapping = CopyOptions(overlap_mode="prefer_overlap_with_compute", dst_location_hint=device)
-    copy_batch(stream, sources, targets, options=[at_once, at_once, {"src_access_order": "any"}])
+    copy_batch(stream, sources, targets, options=[at_once, at_once, CopyOptions("any")])
     memoryview(sources[0])[:] = bytes(256)  # it was read during the call
     stream.sync()
     assert [contents(target)[0] for target in targets] == [1, 2, 3]

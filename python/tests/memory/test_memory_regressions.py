@@ -86,7 +86,7 @@ def test_copies_take_options(device, stream, pinned):
     memoryview(source)[:] = bytes(64)  # it was read during the call
     stream.sync()
     assert bytes(memoryview(target)) == b"\5" * 64
-    source.copy_from(target, stream=stream, options={"src_access_order": "any"})
+    source.copy_from(target, stream=stream, options=CopyOptions(src_access_order="any"))
     copy = source.copy_to(stream=stream, options=at_once)
     stream.sync()
     assert bytes(memoryview(copy)) == b"\5" * 64
@@ -182,7 +182,7 @@ OLD_DRIVER = """
     other.copy_to(managed, stream=stream, options=CopyOptions())
     stream.sync()
     print(memoryview(managed)[4095])
-    print(refusal(lambda: copy_batch(stream, [managed], [other], options={"src_access_order": "during_api_call"})))
+    print(refusal(lambda: copy_batch(stream, [managed], [other], options=CopyOptions("during_api_call"))))
 """
 
 

@@ -240,7 +240,7 @@ def test_options_are_checked(device, resource):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             VirtualMemoryResource(device, VirtualMemoryResourceOptions(**wrong))
     with pytest.raises(NotImplementedError, match="win32"):
-        VirtualMemoryResourceOptions(handle_type="win32")
+        VirtualMemoryResource(device, VirtualMemoryResourceOptions(handle_type="win32"))
     with pytest.raises(ValueError, match="power of two"):
         VirtualMemoryResource(device, {"addr_align": 3})
     with pytest.raises(TypeError, match="VirtualMemoryResourceOptions"):

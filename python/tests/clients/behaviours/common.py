@@ -173,6 +173,7 @@ def names(core):
         shape=shape, kind=kind, closed=closed, in_thread=in_thread, raised=raised, dies=dies, contextual=contextual
     )
     shared.update(core=core, device=device, stream=stream, resource=resource, buffer=buffer, pinned=pinned)
+    shared.update(__name__="snippets")  # the module of the classes that they make
     shared.update(SOURCE=SOURCE, arch=arch, cubin=cubin, ptx=ptx, kernel=cubin.get_kernel("k"))
     shared.update(View=shared["utils"].StridedMemoryView, one=core.LaunchConfig(grid=1, block=1))
     return shared
