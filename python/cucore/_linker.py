@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cucore import _seam
+from cucore._checked import shown
 from cucore._errors import AttributeTypeError, CUDAError, NvJitLinkInputError
-from cucore._options import accept, shown
+from cucore._options import accept
 from cucore.typing import CompilerBackendType
 
 _SEQUENCES = ("kernels_used", "variables_used", "ptxas_options")  # the options that may be any

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
 from cucore import _seam
-from cucore._checked import Checked, flag, truth, whole
+from cucore._checked import Checked, check_extra_sources, flag, shown, truth, whole
 from cucore._errors import AttributeTypeError, CUDAError
 
 
@@ -43,16 +43,6 @@ def member(enumeration, value, what):
         raise ValueError(
             f"{what} {value!r} is not a member of {enumeration.__name__}; it must be one of {legal}"
         ) from None
-
-
-def shown(options):
-    """The repr of options: the fields of cuda.core, and those of our own that are set."""
-    parts = [
-        f"{one.name}={getattr(options, one.name)!r}"
-        for one in fields(options)
-        if one.name not in options._own or getattr(options, one.name) != one.default
-    ]
-    return f"{type(options).__qualname__}({', '.join(parts)})"
 
 
 @dataclass
@@ -416,7 +406,7 @@ class ProgramOptions:
         if self.arch is None:
             self.arch = _current_arch()
         if self.extra_sources is not None:
-            _check_extra_sources(self.extra_sources)
+            check_extra_sources(self.extra_sources)
         if self.use_bundled_headers and _nvrtc_is_older_than(13, 3):
             raise RuntimeError("use_bundled_headers needs NVRTC 13.3 or newer")
 
@@ -477,24 +467,6 @@ def _copied(value):
 def _nvrtc_is_older_than(*version):
     nvrtc = _seam.toolkit_info().nvrtc
     return nvrtc.available and tuple(nvrtc.version[:2]) < version
-
-
-def _check_extra_sources(sources):
-    if isinstance(sources, (str, bytes, bytearray)) or not isinstance(sources, (list, tuple)):
-        raise TypeError(f"extra_sources must be a sequence of 2-tuples (name, source), not {type(sources).__name__}")
-    for index, item in enumerate(sources):
-        if not isinstance(item, tuple) or len(item) != 2:
-            raise TypeError(f"extra_sources: each item must be a 2-tuple (name, source); item {index} is {item!r}")
-        name, source = item
-        if not isinstance(name, str):
-            raise TypeError(f"extra_sources: Module name at index {index} must be a str, not {type(name).__name__}")
-        if not isinstance(source, (str, bytes, bytearray)):
-            raise TypeError(
-                f"extra_sources: Module source at index {index} must be str, bytes or bytearray, "
-                f"not {type(source).__name__}"
-            )
-        if len(source) == 0:
-            raise ValueError(f"extra_sources: Module source at index {index} cannot be empty")
 
 
 for _class in (

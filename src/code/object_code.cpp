@@ -27,8 +27,8 @@ std::string describe(CodeType type, const std::string& name, const std::filesyst
 ObjectCode::ObjectCode(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 ObjectCode ObjectCode::from_bytes(CodeType type, std::string_view bytes, std::string name, SymbolMapping mapping) {
-  return ObjectCode(
-      std::make_shared<State>(type, std::string(detail::without_end(type, bytes)), std::filesystem::path(), std::move(name), std::move(mapping)));
+  return ObjectCode(std::make_shared<State>(type, std::string(detail::without_end(type, bytes)),
+                                            std::filesystem::path(), std::move(name), std::move(mapping)));
 }
 
 ObjectCode ObjectCode::from_bytes(CodeType type, std::span<const std::byte> bytes, std::string name,

@@ -238,8 +238,7 @@ void bind_launch_config(nb::module_& module) {
         [](LaunchConfig& config, nb::handle value) { config.name = write; }>(cls, #name, doc);
   FIELD(grid, kept(self.grid, config.grid), assigned(value, "grid"),
         "How many blocks there are on each axis; with a cluster, how many clusters.")
-  FIELD(block, kept(self.block, config.block), assigned(value, "block"),
-        "How many threads a block has on each axis.")
+  FIELD(block, kept(self.block, config.block), assigned(value, "block"), "How many threads a block has on each axis.")
   FIELD(cluster, optional_tuple(config.cluster), optional_assigned(value, "cluster"),
         "How many blocks a cluster has on each axis; None: no clusters.")
   FIELD(shmem_size, nb::int_(config.shmem_size), assigned_bytes(value),

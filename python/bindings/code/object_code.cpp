@@ -215,7 +215,8 @@ void bind_object_code(nb::module_& module) {
                                    "The code as it was given: bytes or bytearray, or the path of its file.");
   getter<PyObjectCode, [](const PyObjectCode& self) { return name_of(self.code->code_type()); }>(
       cls, "code_type", "\"ptx\", \"cubin\", \"ltoir\", \"fatbin\", \"object\" or \"library\".");
-  getter<PyObjectCode, [](const PyObjectCode& self) { return std::string_view(self.code->name()); }>(cls, "name", "Its name, for messages.");
+  getter<PyObjectCode, [](const PyObjectCode& self) { return std::string_view(self.code->name()); }>(
+      cls, "name", "Its name, for messages.");
   getter<PyObjectCode, [](PyObjectCode& self) { return copy_of(mapping_shown(self)); }>(
       cls, "symbol_mapping",
       "A copy of the mapping from name expressions to symbols, which are bytes; or of what was given as such.");

@@ -4,6 +4,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <unordered_map>
+
 #include "python/bindings/code/code.hpp"
 #include "python/bindings/compile/kernel_statistics.hpp"
 #include "python/bindings/compile/set_fields.hpp"
@@ -67,6 +69,8 @@ class LinkerFields : SetFields {
     for (const nb::handle item : nb::iter(value)) field.push_back(printed(item, name));
   }
 
+  using SetFields::all;
+
  private:
   static std::string printed(nb::handle value, const char* name) {
     if (PyUnicode_Check(value.ptr())) return text_of(value, name);
@@ -82,11 +86,18 @@ class LinkerFields : SetFields {
 };
 
 LinkerOptions linker_options(nb::handle options) {
+  using Reader = void (*)(const LinkerFields&, LinkerOptions&);
+  static const std::unordered_map<std::string_view, Reader> readers = {
+#define NAME(value, what) {"name", [](const LinkerFields& fields, LinkerOptions& to) { fields.read_name(to.name); }},
+#define OPTION(member, ...) \
+  {#member, [](const LinkerFields& fields, LinkerOptions& to) { fields.read(#member, to.member); }},
+#include "cucore/detail/linker_options.def"
+  };
   LinkerOptions result;
   const LinkerFields fields(options);
-#define NAME(value, what) fields.read_name(result.name);
-#define OPTION(member, ...) fields.read(#member, result.member);
-#include "cucore/detail/linker_options.def"
+  for (const auto& [name, value] : fields.all()) {
+    if (const auto reader = readers.find(name); reader != readers.end()) reader->second(fields, result);
+  }
   return result;
 }
 

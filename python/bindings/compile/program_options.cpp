@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <unordered_map>
+
 #include "python/bindings/compile/set_fields.hpp"
 
 namespace cucore::python {
@@ -109,6 +111,8 @@ class Fields : SetFields {
     if (const nb::handle value = find(name); value.is_valid()) add_macro(value, field);
   }
 
+  using SetFields::all;
+
  private:
   // False and "" say that there is none.
   static bool is_no_path(nb::handle value) {
@@ -202,11 +206,22 @@ class Fields : SetFields {
 }  // namespace
 
 ProgramOptions program_options(nb::handle options) {
+  // Few of many fields are set: those alone are read. `archs` is the field arch too.
+  using Reader = void (*)(const Fields&, ProgramOptions&);
+  static const std::unordered_map<std::string_view, Reader> readers = {
+#define NAME(value, what) {"name", [](const Fields& fields, ProgramOptions& to) { fields.read_name(to.name); }},
+#define OPTION(member, kind, ...) \
+  {#member, [](const Fields& fields, ProgramOptions& to) { fields.read_##kind(#member, to.member); }},
+#include "cucore/detail/program_options.def"
+  };
   ProgramOptions result;
   const Fields fields(options);
-#define NAME(value, what) fields.read_name(result.name);
-#define OPTION(member, kind, ...) fields.read_##kind(#member, result.member);
-#include "cucore/detail/program_options.def"
+  for (const auto& [name, value] : fields.all()) {
+    const auto reader = readers.find(name);
+    if (reader == readers.end()) continue;  // an attribute of the program's own
+    reader->second(fields, result);
+    if (name == "arch") fields.read_architectures("archs", result.archs);
+  }
   return result;
 }
 

@@ -26,6 +26,8 @@ class SetFields {
     }
   }
 
+  const std::vector<std::pair<std::string_view, nb::object>>& all() const noexcept { return set_; }
+
   /// The field's value; invalid for None.
   nb::handle find(std::string_view name) const {
     for (const auto& [key, value] : set_) {

@@ -171,9 +171,8 @@ PyBuffer buffer_from_handle(nb::handle ptr, std::uint64_t size, nb::handle resou
   // What no device reaches is in no stream's order.
   if (!stream.is_none()) required_stream(stream);
   const bool is_ordered = !stream.is_none() && truth_of(resource.attr("is_device_accessible"));
-  PyBuffer buffer(!is_ordered
-                      ? Buffer::adopt(address, size, std::move(core))
-                      : Buffer::adopt(address, size, std::move(core), kept_stream(required_stream(stream))));
+  PyBuffer buffer(!is_ordered ? Buffer::adopt(address, size, std::move(core))
+                              : Buffer::adopt(address, size, std::move(core), kept_stream(required_stream(stream))));
   if (!in_python) buffer.resource = nb::borrow(resource);
   return buffer;
 }

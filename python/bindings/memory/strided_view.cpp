@@ -236,8 +236,7 @@ nb::object view_of_buffer(nb::handle type, nb::handle buffer, nb::handle layout,
   const auto& memory = self_as<PyBuffer>(buffer);
   if (!memory.is_open()) throw std::runtime_error("the buffer has been closed");
   const nb::object id = device.device_type == kDLCUDA ? nb::object(nb::int_(device.device_id)) : device_id_of(memory);
-  return new_view(type, buffer, memory.value().handle(), layout, dtype,
-                  device_tuple(device), id, truth_of(readonly),
+  return new_view(type, buffer, memory.value().handle(), layout, dtype, device_tuple(device), id, truth_of(readonly),
                   nb::none());
 }
 

@@ -225,3 +225,10 @@ def test_saxpy_by_launcher(device, stream, pinned):
     kernel.launcher(cucore.LaunchConfig.for_kernel(kernel, n))(stream, 2, x, y, out, n)
     stream.sync()
     assert (np.frombuffer(out, np.float32) == 2 * np.arange(n) + 1).all()
+
+
+def test_a_launch_without_all_arguments_is_both_what_the_driver_and_what_python_would_say(add, stream):
+    for kind in (cucore.CUDAError, TypeError, cucore.CUDAInvalidArgumentError):
+        with pytest.raises(kind, match="CUDA_ERROR_INVALID_VALUE.*takes 2 arguments, 0 were given") as caught:
+            cucore.launch(stream, ONE, add)
+    assert caught.value.code == 1

@@ -261,3 +261,13 @@ def test_a_module_is_for_calls_of_the_driver_that_know_no_libraries(device):
     assert driver.cuModuleGetFunction(ctypes.byref(function), ctypes.c_void_p(module), b"k") == 0 and function.value
     with pytest.raises(RuntimeError, match="Unsupported code type"):
         cucore.ObjectCode.from_ltoir(b"x").get_module()
+
+
+def test_an_image_that_is_called_ptx_is_loaded_as_what_it_is(device, tmp_path):
+    code = compile_cubin('extern "C" __global__ void k(int a, int b) {}').code
+    file = tmp_path / "k.ptx"
+    file.write_bytes(code)
+    for given in (code, bytearray(code), memoryview(code), file):
+        called = cucore.ObjectCode.from_ptx(given)
+        assert called.code_type == "ptx" and called.get_kernel("k").num_arguments == 2
+    assert isinstance(cucore.ObjectCode.from_cubin(memoryview(code)).code, memoryview)

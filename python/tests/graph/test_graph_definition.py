@@ -279,3 +279,14 @@ def test_names_are_in_the_submodule_only():
     for name in g.__all__:
         assert getattr(g, name).__module__ == "cucore.graph", name
         assert not hasattr(cucore, name)
+
+
+def test_the_body_of_a_conditional_node_is_one_object(device):
+    definition = g.GraphDefinition()
+    loop = definition.while_loop(definition.create_condition(0))
+    assert loop.body is loop.body and loop.body in loop.branches
+    either = definition.if_else(definition.create_condition(0))
+    assert either.then is either.then and either.else_ is either.else_ and either.then != either.else_
+    loop.body.close()
+    loop.body.empty()  # another object of the same graph
+    assert len(loop.body.nodes()) == 1

@@ -83,11 +83,7 @@ OPERATIONS = [
 ]
 
 BEHAVIOURS = [
-    *[
-        operation.format(handle=handle, kind=kind)
-        for handle, kind in HANDLES.items()
-        for operation in OPERATIONS
-    ],
+    *[operation.format(handle=handle, kind=kind) for handle, kind in HANDLES.items() for operation in OPERATIONS],
     *each("plain({call})", call=[line.strip() for line in CALLS.strip().splitlines()]),
     *each(
         "core.Stream.from_handle({handle}) == stream",
@@ -95,11 +91,23 @@ BEHAVIOURS = [
     ),
     *each(
         "int(core.Stream.from_handle({handle}).handle)",
-        handle=["0", "1", "2", "driver.CUstream(0)", "driver.CU_STREAM_LEGACY", "driver.CUstream(driver.CU_STREAM_LEGACY)"],
+        handle=[
+            "0",
+            "1",
+            "2",
+            "driver.CUstream(0)",
+            "driver.CU_STREAM_LEGACY",
+            "driver.CUstream(driver.CU_STREAM_LEGACY)",
+        ],
     ),
     *each(
         "core.Buffer.from_handle({handle}, 16).{name}",
-        handle=["int(buffer.handle)", "buffer.handle", "driver.CUdeviceptr(int(buffer.handle))", "np.uint64(int(buffer.handle))"],
+        handle=[
+            "int(buffer.handle)",
+            "buffer.handle",
+            "driver.CUdeviceptr(int(buffer.handle))",
+            "np.uint64(int(buffer.handle))",
+        ],
         name="size device_id is_device_accessible",
     ),
     *each(

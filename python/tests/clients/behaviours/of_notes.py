@@ -1,4 +1,7 @@
-"""What the peer's release notes and pages say of its behaviour, each as a small program."""
+"""What the peer's release notes and pages say of its behaviour, each as a small program.
+
+long because a table of snippets and the functions that they call belong together.
+"""
 
 from common import each, lines
 
@@ -22,70 +25,258 @@ COPIES = [
     "buffer.copy_from(other, stream={stream}, options={options})",
     "utils.copy_batch({stream}, [buffer], [other], options={options})",
 ]
-STREAMS = ["stream", "core.LEGACY_DEFAULT_STREAM", "core.PER_THREAD_DEFAULT_STREAM", "building()", "capturing()", "None"]
+STREAMS = [
+    "stream",
+    "core.LEGACY_DEFAULT_STREAM",
+    "core.PER_THREAD_DEFAULT_STREAM",
+    "building()",
+    "capturing()",
+    "None",
+]
 
 BEHAVIOURS = [
     # 0.5 and 0.6: views of arrays.
     *each("View.from_array_interface(np.zeros({shape}, {dtype!r})).{name}", shape=SHAPES, dtype=DTYPES, name="dtype"),
-    *each("View.from_array_interface(np.zeros({shape}, {dtype!r})).{name}", shape=SHAPES, dtype="int16 float64", name="shape strides size ptr.__class__"),
+    *each(
+        "View.from_array_interface(np.zeros({shape}, {dtype!r})).{name}",
+        shape=SHAPES,
+        dtype="int16 float64",
+        name="shape strides size ptr.__class__",
+    ),
     *each("View.from_dlpack(np.zeros((2, 3), {dtype!r}), -1).dtype", dtype=DTYPES),
     *each("View.from_buffer(buffer, (4,), dtype=np.dtype({dtype!r})).{name}", dtype=DTYPES, name="dtype size"),
     *each("np.from_dlpack(View.from_array_interface(np.ones((2, 3), {dtype!r}))).tolist()", dtype=DTYPES),
     *each("np.from_dlpack(View.from_buffer(host, (4,), dtype=np.dtype({dtype!r}))).dtype", dtype=DTYPES),
-    *each("View.from_array_interface(np.arange(24).reshape(2, 3, 4){part}).{name}", part=["[0]", "[:, 1]", "[..., ::2]", "[1:, 1:, 1:]", ".T", "[:, ::-1]", ".swapaxes(0, 1)"], name="shape strides size"),
-    *each("np.from_dlpack(View.from_array_interface(np.arange(24).reshape(2, 3, 4){part})).tolist()", part=["[0]", "[:, 1]", "[..., ::2]", ".T", ".swapaxes(0, 1)"]),
+    *each(
+        "View.from_array_interface(np.arange(24).reshape(2, 3, 4){part}).{name}",
+        part=["[0]", "[:, 1]", "[..., ::2]", "[1:, 1:, 1:]", ".T", "[:, ::-1]", ".swapaxes(0, 1)"],
+        name="shape strides size",
+    ),
+    *each(
+        "np.from_dlpack(View.from_array_interface(np.arange(24).reshape(2, 3, 4){part})).tolist()",
+        part=["[0]", "[:, 1]", "[..., ::2]", ".T", ".swapaxes(0, 1)"],
+    ),
     # 0.7, 1.1: DLPack's errors, managed memory.
     *each("{kind}.__dlpack_device__()", kind="buffer host of_managed pooled"),
-    *each("View.from_dlpack({kind}, {stream}).{name}", kind="buffer host of_managed pooled", stream="-1 None int(stream.handle)", name="device_id is_device_accessible readonly"),
-    *each("raised(lambda: {thing}.__dlpack__({arguments}))", thing="buffer host of_managed view", arguments=[
-        "", "stream=-1", "max_version=(1, 0)", "max_version=(1, 0), copy=False", "copy=True", "dl_device=(1, 1)", "dl_device=(2, 1)", "dl_device=()", "dl_device='x'",
-        "dl_device=(13, 0)", "max_version=()", "max_version=(2, 0)", "stream=1, max_version=(1, 1)", "stream=0", "stream='x'", "stream=-2",
-    ]),
-    *each("raised(lambda: np.from_dlpack({thing}, {arguments}))", thing="host of_managed buffer", arguments=["copy=True", "copy=False", "device='cpu'", "device='cpu', copy=False"]),
+    *each(
+        "View.from_dlpack({kind}, {stream}).{name}",
+        kind="buffer host of_managed pooled",
+        stream="-1 None int(stream.handle)",
+        name="device_id is_device_accessible readonly",
+    ),
+    *each(
+        "raised(lambda: {thing}.__dlpack__({arguments}))",
+        thing="buffer host of_managed view",
+        arguments=[
+            "",
+            "stream=-1",
+            "max_version=(1, 0)",
+            "max_version=(1, 0), copy=False",
+            "copy=True",
+            "dl_device=(1, 1)",
+            "dl_device=(2, 1)",
+            "dl_device=()",
+            "dl_device='x'",
+            "dl_device=(13, 0)",
+            "max_version=()",
+            "max_version=(2, 0)",
+            "stream=1, max_version=(1, 1)",
+            "stream=0",
+            "stream='x'",
+            "stream=-2",
+        ],
+    ),
+    *each(
+        "raised(lambda: np.from_dlpack({thing}, {arguments}))",
+        thing="host of_managed buffer",
+        arguments=["copy=True", "copy=False", "device='cpu'", "device='cpu', copy=False"],
+    ),
     # 1.1: managed buffers.
-    *each("b = managed.allocate(64, stream=stream); b.{name} = {value}; b.{name}", name="read_mostly", value="True False 1 0 None 'x'"),
-    *each("b = managed.allocate(64, stream=stream); b.preferred_location = {value}; b.preferred_location == {value}", value=["None", "device", "core.Host()", "core.Device(1)"]),
-    *each("b = managed.allocate(64, stream=stream); b.accessed_by.{call}; sorted(str(one) for one in b.accessed_by)", call=[
-        "add(device)", "add(core.Host())", "discard(device)", "update([device])", "clear()", "add(5)", "add(None)", "remove(device)", "pop()", "update([device, 5])",
-    ]),
-    *each("b = managed.allocate(64, stream=stream); b.accessed_by = {value}; len(b.accessed_by)", value=["[]", "[device]", "{device}", "(device, core.Device(1))", "[device, 'x']", "None", "5", "[device, device]"]),
-    *each("b = managed.allocate(64, stream=stream); b.{call}", call=[
-        "prefetch(device, stream=stream)", "prefetch(core.Host(), stream=stream)", "prefetch(None, stream=stream)", "prefetch(device)", "prefetch('x', stream=stream)",
-        "prefetch(device, stream=None)", "discard(stream=stream)", "discard()", "discard_prefetch(device, stream=stream)", "discard_prefetch(core.Host(), stream=stream)",
-        "prefetch(core.Device(1), stream=stream)", "prefetch(core.Host(0), stream=stream)", "prefetch(core.Host.numa_current(), stream=stream)",
-    ]),
-    *each("raised(lambda: utils.{call}_batch(stream, {buffers}{location}))", call="prefetch discard_prefetch", buffers=["[]", "[of_managed]", "[of_managed, of_managed]", "of_managed", "[buffer]", "[host]", "None", "(of_managed,)"], location=[", device", ", [device]", ", core.Host()", ", None", ", []"]),
-    *each("raised(lambda: utils.discard_batch(stream, {buffers}))", buffers=["[]", "[of_managed]", "[of_managed, of_managed]", "of_managed", "[buffer]", "[host]", "None"]),
+    *each(
+        "b = managed.allocate(64, stream=stream); b.{name} = {value}; b.{name}",
+        name="read_mostly",
+        value="True False 1 0 None 'x'",
+    ),
+    *each(
+        "b = managed.allocate(64, stream=stream); b.preferred_location = {value}; b.preferred_location == {value}",
+        value=["None", "device", "core.Host()", "core.Device(1)"],
+    ),
+    *each(
+        "b = managed.allocate(64, stream=stream); b.accessed_by.{call}; sorted(str(one) for one in b.accessed_by)",
+        call=[
+            "add(device)",
+            "add(core.Host())",
+            "discard(device)",
+            "update([device])",
+            "clear()",
+            "add(5)",
+            "add(None)",
+            "remove(device)",
+            "pop()",
+            "update([device, 5])",
+        ],
+    ),
+    *each(
+        "b = managed.allocate(64, stream=stream); b.accessed_by = {value}; len(b.accessed_by)",
+        value=[
+            "[]",
+            "[device]",
+            "{device}",
+            "(device, core.Device(1))",
+            "[device, 'x']",
+            "None",
+            "5",
+            "[device, device]",
+        ],
+    ),
+    *each(
+        "b = managed.allocate(64, stream=stream); b.{call}",
+        call=[
+            "prefetch(device, stream=stream)",
+            "prefetch(core.Host(), stream=stream)",
+            "prefetch(None, stream=stream)",
+            "prefetch(device)",
+            "prefetch('x', stream=stream)",
+            "prefetch(device, stream=None)",
+            "discard(stream=stream)",
+            "discard()",
+            "discard_prefetch(device, stream=stream)",
+            "discard_prefetch(core.Host(), stream=stream)",
+            "prefetch(core.Device(1), stream=stream)",
+            "prefetch(core.Host(0), stream=stream)",
+            "prefetch(core.Host.numa_current(), stream=stream)",
+        ],
+    ),
+    *each(
+        "raised(lambda: utils.{call}_batch(stream, {buffers}{location}))",
+        call="prefetch discard_prefetch",
+        buffers=[
+            "[]",
+            "[of_managed]",
+            "[of_managed, of_managed]",
+            "of_managed",
+            "[buffer]",
+            "[host]",
+            "None",
+            "(of_managed,)",
+        ],
+        location=[", device", ", [device]", ", core.Host()", ", None", ", []"],
+    ),
+    *each(
+        "raised(lambda: utils.discard_batch(stream, {buffers}))",
+        buffers=["[]", "[of_managed]", "[of_managed, of_managed]", "of_managed", "[buffer]", "[host]", "None"],
+    ),
     # 1.2: copies with options, and what streams they take.
     *[
         text.replace("{stream}", stream).replace("{options}", options)
         for text in COPIES
         for stream in STREAMS
-        for options in ("None", "utils.CopyOptions()", "utils.CopyOptions(src_access_order='any')", "utils.CopyOptions(src_access_order='during_api_call')")
+        for options in (
+            "None",
+            "utils.CopyOptions()",
+            "utils.CopyOptions(src_access_order='any')",
+            "utils.CopyOptions(src_access_order='during_api_call')",
+        )
     ],
-    *each("utils.copy_batch(stream, {srcs}, {dsts})", srcs=["[]", "[buffer]", "[buffer, buffer]", "(buffer,)", "[small]"], dsts=["[]", "[other]", "[other, other]", "[buffer]"]),
+    *each(
+        "utils.copy_batch(stream, {srcs}, {dsts})",
+        srcs=["[]", "[buffer]", "[buffer, buffer]", "(buffer,)", "[small]"],
+        dsts=["[]", "[other]", "[other, other]", "[buffer]"],
+    ),
     # 1.2: host callbacks must have the driver's prototype.
-    *each("g = graph.GraphDefinition(); raised(lambda: g.callback(ctypes.CFUNCTYPE({prototype})(called)))", prototype=PROTOTYPES),
+    *each(
+        "g = graph.GraphDefinition(); raised(lambda: g.callback(ctypes.CFUNCTYPE({prototype})(called)))",
+        prototype=PROTOTYPES,
+    ),
     *each("b = building(); raised(lambda: b.callback(ctypes.CFUNCTYPE({prototype})(called)))", prototype=PROTOTYPES),
-    *each("g = graph.GraphDefinition(); n = g.callback(called); raised(lambda: n.update(ctypes.CFUNCTYPE({prototype})(called)))", prototype=PROTOTYPES),
+    *each(
+        "g = graph.GraphDefinition(); n = g.callback(called); raised(lambda: n.update(ctypes.CFUNCTYPE({prototype})(called)))",
+        prototype=PROTOTYPES,
+    ),
     # 1.2: default streams are of the context that is current.
-    *each("after.{before}(lambda: core.{stream}.{asked})", before="second green both thread no_context", stream="LEGACY_DEFAULT_STREAM PER_THREAD_DEFAULT_STREAM", asked=[
-        "device.device_id", "context == core.Device().context", "record().device.device_id", "sync()", "is_nonblocking", "priority", "resources is not None", "wait(stream)",
-    ]),
+    *each(
+        "after.{before}(lambda: core.{stream}.{asked})",
+        before="second green both thread no_context",
+        stream="LEGACY_DEFAULT_STREAM PER_THREAD_DEFAULT_STREAM",
+        asked=[
+            "device.device_id",
+            "context == core.Device().context",
+            "record().device.device_id",
+            "sync()",
+            "is_nonblocking",
+            "priority",
+            "resources is not None",
+            "wait(stream)",
+        ],
+    ),
     # 1.2: foreign memory and where it is freed.
-    *each("mr = Counting({accessible}); b = core.Buffer.from_handle(address, 16, mr=mr{stream}); b.close({end}); mr.told", accessible="True False", stream=["", ", stream=stream", ", stream=core.PER_THREAD_DEFAULT_STREAM"], end=["", "stream", "core.LEGACY_DEFAULT_STREAM"]),
-    *each("in_thread(lambda: core.Buffer.from_handle(address, 16, mr=Counting({accessible})).close())", accessible="True False"),
-    *each("mr = Counting(True); b = core.Buffer.from_handle(address, 16, mr=mr); b.set_deallocation_stream({stream}); b.close(); mr.told", stream=["stream", "core.LEGACY_DEFAULT_STREAM", "core.PER_THREAD_DEFAULT_STREAM"]),
-    *each("raised(lambda: {resource}.deallocate({address}, 16, stream=stream))", resource="resource pool graph_memory", address="1 12345 0"),
+    *each(
+        "mr = Counting({accessible}); b = core.Buffer.from_handle(address, 16, mr=mr{stream}); b.close({end}); mr.told",
+        accessible="True False",
+        stream=["", ", stream=stream", ", stream=core.PER_THREAD_DEFAULT_STREAM"],
+        end=["", "stream", "core.LEGACY_DEFAULT_STREAM"],
+    ),
+    *each(
+        "in_thread(lambda: core.Buffer.from_handle(address, 16, mr=Counting({accessible})).close())",
+        accessible="True False",
+    ),
+    *each(
+        "mr = Counting(True); b = core.Buffer.from_handle(address, 16, mr=mr); b.set_deallocation_stream({stream}); b.close(); mr.told",
+        stream=["stream", "core.LEGACY_DEFAULT_STREAM", "core.PER_THREAD_DEFAULT_STREAM"],
+    ),
+    *each(
+        "raised(lambda: {resource}.deallocate({address}, 16, stream=stream))",
+        resource="resource pool graph_memory",
+        address="1 12345 0",
+    ),
     # 1.2: launches that overlap with those before.
-    *each("core.LaunchConfig(grid=1, block=1, programmatic_stream_serialization={value}).programmatic_stream_serialization", value="True False"),
-    *each("core.launch({stream}, core.LaunchConfig(grid=1, block=1, programmatic_stream_serialization=True), none_)", stream=STREAMS[:4]),
+    *each(
+        "core.LaunchConfig(grid=1, block=1, programmatic_stream_serialization={value}).programmatic_stream_serialization",
+        value="True False",
+    ),
+    *each(
+        "core.launch({stream}, core.LaunchConfig(grid=1, block=1, programmatic_stream_serialization=True), none_)",
+        stream=STREAMS[:4],
+    ),
     # 1.1: code and programs by path.
-    *each("core.ObjectCode.{kind}(files[{key!r}]).get_kernel('k').num_arguments", kind="from_cubin from_ptx from_fatbin from_object from_library", key="cubin ptx"),
-    *each("core.ObjectCode.{kind}(str(files[{key!r}])).{name}", kind="from_cubin from_ptx", key="cubin ptx", name="code_type name"),
-    *each("kind(core.ObjectCode.from_cubin({path}).code)", path=["files['cubin']", "str(files['cubin'])", "bytes(cubin.code)", "bytearray(cubin.code)", "memoryview(cubin.code)"]),
-    *each("core.ObjectCode.from_ptx({path}).get_kernel('k').num_arguments", path=["ptx.code", "ptx.code.decode()", "bytearray(ptx.code)", "files['ptx']", "str(files['ptx'])", "'/none/such.ptx'", "b''", "''"]),
-    *each("core.Program({source}, 'c++', {{'arch': arch}}).compile('ptx').code_type", source=["files['source']", "files['source'].read_text()", "str(files['source'])", "b'x'", "''"]),
+    *each(
+        "core.ObjectCode.{kind}(files[{key!r}]).get_kernel('k').num_arguments",
+        kind="from_cubin from_ptx from_fatbin from_object from_library",
+        key="cubin ptx",
+    ),
+    *each(
+        "core.ObjectCode.{kind}(str(files[{key!r}])).{name}",
+        kind="from_cubin from_ptx",
+        key="cubin ptx",
+        name="code_type name",
+    ),
+    *each(
+        "kind(core.ObjectCode.from_cubin({path}).code)",
+        path=[
+            "files['cubin']",
+            "str(files['cubin'])",
+            "bytes(cubin.code)",
+            "bytearray(cubin.code)",
+            "memoryview(cubin.code)",
+        ],
+    ),
+    *each(
+        "core.ObjectCode.from_ptx({path}).get_kernel('k').num_arguments",
+        path=[
+            "ptx.code",
+            "ptx.code.decode()",
+            "bytearray(ptx.code)",
+            "files['ptx']",
+            "str(files['ptx'])",
+            "'/none/such.ptx'",
+            "b''",
+            "''",
+        ],
+    ),
+    *each(
+        "core.Program({source}, 'c++', {{'arch': arch}}).compile('ptx').code_type",
+        source=["files['source']", "files['source'].read_text()", "str(files['source'])", "b'x'", "''"],
+    ),
     # Program caches: what is on the disk.
     *lines("""
         c = files_cache(); c['k'] = b'v'; sorted({oct(os.stat(p).st_mode & 0o777) for p in all_files(c)})
@@ -356,7 +547,9 @@ def names(shared):
             return core.Buffer.from_handle(address, size, mr=self)
 
         def deallocate(self, ptr, size, *, stream=None):
-            self.told.append((size, None if stream is None else int(stream.handle) if int(stream.handle) < 3 else "own"))
+            self.told.append(
+                (size, None if stream is None else int(stream.handle) if int(stream.handle) < 3 else "own")
+            )
 
         is_device_accessible = property(lambda self: self.accessible)
         is_host_accessible = property(lambda self: not self.accessible)

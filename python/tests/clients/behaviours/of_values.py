@@ -1,4 +1,7 @@
-"""What kernels see and write: arguments of each type for parameters of each, fills, copies and graphs, by value."""
+"""What kernels see and write: arguments of each type for parameters of each, fills, copies and graphs, by value.
+
+long because a table of snippets and the functions that they call belong together.
+"""
 
 from common import each, lines
 
@@ -27,7 +30,11 @@ CTYPES = {
     "float": ["c_float"],
     "double": ["c_double"],
 }
-ELEMENTS = [f"np.{kind}({value})" for kind in "int8 uint8 int16 uint16 int32 uint32 float16 float32".split() for value in (0, 1, 7)]
+ELEMENTS = [
+    f"np.{kind}({value})"
+    for kind in ["int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32"]
+    for value in (0, 1, 7)
+]
 
 BEHAVIOURS = [
     *[
@@ -42,33 +49,103 @@ BEHAVIOURS = [
     ],
     *[f"passed('long long', {value})" for value in ("0", "-1", "2**62", "True + 0", "int(np.int16(5))")],
     *[f"passed('double', {value})" for value in ("0.0", "-1.5", "1e308", "float('inf')", "float('nan')")],
-    *[f"passed('bool', {value})" for value in ("True", "False", "np.bool_(True)", "ctypes.c_bool(True)", "np.bool_(0)")],
+    *[
+        f"passed('bool', {value})"
+        for value in ("True", "False", "np.bool_(True)", "ctypes.c_bool(True)", "np.bool_(0)")
+    ],
     *[f"passed('half', {value})" for value in ("np.float16(1.5)", "np.float16('inf')", "np.float16(-0.0)")],
     *[f"passed('float2', {value})" for value in ("np.complex64(1+2j)", "np.complex64(0)", "np.complex64(-1j)")],
     *[f"passed('double2', {value})" for value in ("1+2j", "np.complex128(1+2j)", "0j")],
-    *[f"several({values})" for values in (
-        "np.int8(1), np.float64(2), np.int8(3), np.int64(4)",
-        "np.int8(-1), np.float64(-2), np.int8(-3), np.int64(-4)",
-        "ctypes.c_int8(1), ctypes.c_double(2), ctypes.c_int8(3), ctypes.c_int64(4)",
-        "np.int8(1), 2.0, np.int8(3), 4",
-    )],
-    *each("filled({value}, {size})", value=["0", "1", "255", "b'a'", "b'ab'", "b'abcd'", "bytearray(b'xy')", "memoryview(b'wxyz')"], size="4 16 64"),
+    *[
+        f"several({values})"
+        for values in (
+            "np.int8(1), np.float64(2), np.int8(3), np.int64(4)",
+            "np.int8(-1), np.float64(-2), np.int8(-3), np.int64(-4)",
+            "ctypes.c_int8(1), ctypes.c_double(2), ctypes.c_int8(3), ctypes.c_int64(4)",
+            "np.int8(1), 2.0, np.int8(3), 4",
+        )
+    ],
+    *each(
+        "filled({value}, {size})",
+        value=["0", "1", "255", "b'a'", "b'ab'", "b'abcd'", "bytearray(b'xy')", "memoryview(b'wxyz')"],
+        size="4 16 64",
+    ),
     *each("filled({value}, 16)", value=ELEMENTS),
     *each("filled({value}, {size})", value=["b'ab'", "b'abcd'", "np.int32(1)"], size="1 3 6 7"),
-    *each("copied({source}, {target}, {size})", source="'pinned' 'device' 'pool' 'managed'", target="'pinned' 'device' 'pool' 'managed'", size="1 64"),
-    *each("in_memset({value}, {width})", value=["0", "7", "255", "b'a'", "b'ab'", "b'abcd'", "np.uint16(513)", "np.uint32(7)"], width="1 4 8"),
-    *each("in_memset({value}, {width}, height={height}, pitch={pitch})", value="7 b'ab'", width="1 2", height="1 2 4", pitch="4 8"),
-    *each("in_chain({kinds})", kinds=[
-        "'kernel'", "'kernel', 'kernel'", "'memset', 'kernel'", "'kernel', 'memset'", "'kernel', 'host'", "'host', 'kernel', 'host'",
-        "'memcpy', 'kernel'", "'kernel', 'record', 'kernel'", "'record', 'wait', 'kernel'", "'child'", "'child', 'kernel'", "'kernel', 'child', 'child'",
-        "'alloc', 'kernel'", "'empty', 'kernel', 'empty'", "'if0'", "'if1'", "'if1', 'kernel'", "'kernel', 'if0', 'kernel'", "'while3'",
-        "'switch0'", "'switch1'", "'switch2'", "'switch5'", "'else0'", "'else1'",
-    ]),
-    *each("captured({kinds})", kinds=[
-        "'kernel'", "'kernel', 'kernel'", "'memset', 'kernel'", "'copy', 'kernel'", "'host', 'kernel'", "'kernel', 'host'", "'child'", "'child', 'kernel'",
-        "'fork2'", "'fork3', 'kernel'", "'if0'", "'if1'", "'while3'", "'switch1'", "'switch5'", "'else0'", "'else1'", "'alloc'", "'alloc', 'kernel'",
-        "'fork2', 'fork2'", "'kernel', 'if1', 'kernel'",
-    ]),
+    *each(
+        "copied({source}, {target}, {size})",
+        source="'pinned' 'device' 'pool' 'managed'",
+        target="'pinned' 'device' 'pool' 'managed'",
+        size="1 64",
+    ),
+    *each(
+        "in_memset({value}, {width})",
+        value=["0", "7", "255", "b'a'", "b'ab'", "b'abcd'", "np.uint16(513)", "np.uint32(7)"],
+        width="1 4 8",
+    ),
+    *each(
+        "in_memset({value}, {width}, height={height}, pitch={pitch})",
+        value="7 b'ab'",
+        width="1 2",
+        height="1 2 4",
+        pitch="4 8",
+    ),
+    *each(
+        "in_chain({kinds})",
+        kinds=[
+            "'kernel'",
+            "'kernel', 'kernel'",
+            "'memset', 'kernel'",
+            "'kernel', 'memset'",
+            "'kernel', 'host'",
+            "'host', 'kernel', 'host'",
+            "'memcpy', 'kernel'",
+            "'kernel', 'record', 'kernel'",
+            "'record', 'wait', 'kernel'",
+            "'child'",
+            "'child', 'kernel'",
+            "'kernel', 'child', 'child'",
+            "'alloc', 'kernel'",
+            "'empty', 'kernel', 'empty'",
+            "'if0'",
+            "'if1'",
+            "'if1', 'kernel'",
+            "'kernel', 'if0', 'kernel'",
+            "'while3'",
+            "'switch0'",
+            "'switch1'",
+            "'switch2'",
+            "'switch5'",
+            "'else0'",
+            "'else1'",
+        ],
+    ),
+    *each(
+        "captured({kinds})",
+        kinds=[
+            "'kernel'",
+            "'kernel', 'kernel'",
+            "'memset', 'kernel'",
+            "'copy', 'kernel'",
+            "'host', 'kernel'",
+            "'kernel', 'host'",
+            "'child'",
+            "'child', 'kernel'",
+            "'fork2'",
+            "'fork3', 'kernel'",
+            "'if0'",
+            "'if1'",
+            "'while3'",
+            "'switch1'",
+            "'switch5'",
+            "'else0'",
+            "'else1'",
+            "'alloc'",
+            "'alloc', 'kernel'",
+            "'fork2', 'fork2'",
+            "'kernel', 'if1', 'kernel'",
+        ],
+    ),
     *each("captured({kinds}, times={times})", kinds="'kernel' 'while3' 'child'", times="0 2 5"),
     *each("updated({first}, {second})", first="'kernel' 'memset' 'two'", second="'kernel' 'memset' 'two' 'other'"),
     *each("toggled({kind!r}, {state})", kind="kernel memset memcpy", state="True False"),
@@ -329,7 +406,9 @@ def names(shared):
                 core.launch(inside, one, kernel("down"), out, left, condition)
                 inside.end_building()
             elif kind.startswith("switch"):
-                for inside, name in zip(builder.switch(builder.create_condition(int(kind[-1])), 3), ("more", "triple", "count")):
+                for inside, name in zip(
+                    builder.switch(builder.create_condition(int(kind[-1])), 3), ("more", "triple", "count")
+                ):
                     core.launch(inside.begin_building(), one, kernel(name), out)
                     inside.end_building()
             elif kind.startswith("else"):
