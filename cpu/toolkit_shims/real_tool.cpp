@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string_view>
 
 #include "cpu/runtime/process/settings.hpp"
@@ -44,6 +46,15 @@ bool is_stand_in(const fs::path& file) {
   return error || fs::exists(folder.parent_path() / "libcucore-cpu-compiler.so", error);
 }
 
+/// Programs that stand-ins have called on the way here. One of them may be a script of the user's, of the same name in
+/// PATH, that calls a stand-in again: without this the two would call each other for ever.
+std::vector<std::string> programs_under_way() {
+  std::vector<std::string> programs;
+  std::istringstream listed(setting(Setting::programs_under_way).value_or(""));
+  for (std::string program; std::getline(listed, program, ':');) programs.push_back(program);
+  return programs;
+}
+
 }  // namespace
 
 fs::path find_in_path(const std::string& name) {
@@ -53,12 +64,16 @@ fs::path find_in_path(const std::string& name) {
 }
 
 fs::path find_real_tool(const std::string& name) {
+  const std::vector<std::string> under_way = programs_under_way();
+  const auto is_under_way = [&](const fs::path& file) {
+    return std::find(under_way.begin(), under_way.end(), file.string()) != under_way.end();
+  };
   std::vector<fs::path> folders;
   for (const Setting toolkit : {Setting::cuda_home, Setting::cuda_path})
     if (const auto home = setting(toolkit); home && !home->empty()) folders.push_back(fs::path(*home) / "bin");
   for (fs::path& folder : path_folders()) folders.push_back(std::move(folder));
   for (const fs::path& folder : folders)
-    if (is_program(folder / name) && !is_stand_in(folder / name)) return folder / name;
+    if (const fs::path file = folder / name; is_program(file) && !is_stand_in(file) && !is_under_way(file)) return file;
   return {};
 }
 
@@ -68,11 +83,15 @@ Finished run_program(const fs::path& program, const std::vector<std::string>& ar
   std::vector<char*> argv{name.data()};
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  const char* const variable = runtime::variable_of(Setting::programs_under_way);
+  const std::string under_way = setting(Setting::programs_under_way).value_or("");
+  const std::string with_this = under_way + (under_way.empty() ? "" : ":") + name;
   std::array<int, 2> pipe_ends{-1, -1};
   const bool has_pipe = keeps_errors && pipe2(pipe_ends.data(), O_CLOEXEC) == 0;
   const pid_t child = fork();
   if (child == 0) {
     if (has_pipe) dup2(pipe_ends[1], STDERR_FILENO);
+    setenv(variable, with_this.c_str(), 1);
     execv(name.c_str(), argv.data());
     _exit(127);
   }

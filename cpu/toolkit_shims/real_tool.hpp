@@ -7,7 +7,8 @@
 
 namespace cucore::cpu::toolkit_shims {
 
-/// A program of this name in CUDA_HOME, CUDA_PATH or PATH that is not one of these shims. Empty if there is none.
+/// A program of this name in CUDA_HOME, CUDA_PATH or PATH that is neither one of these shims nor one that called them,
+/// as a script does that goes on to the next of its name in PATH. Empty if there is none.
 std::filesystem::path find_real_tool(const std::string& name);
 
 /// The program of this name in PATH; empty if there is none.
@@ -18,7 +19,7 @@ struct Finished {
   std::string errors;  ///< what it wrote to standard error, if that was asked for
 };
 
-/// Runs a program to its end, on this process' streams.
+/// Runs a program to its end, on this process' streams. Shims that it calls know that it is under way.
 Finished run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                      bool keeps_errors = false);
 

@@ -133,6 +133,29 @@ def test_what_nvidias_ptxas_refuses_is_refused_unless_it_is_too_old(ptxas, other
     assert GOOD.encode() in (ptxas.folder / "out.cubin").read_bytes()
 
 
+@pytest.mark.parametrize("calls", ["{stand_in}", "PATH=${{PATH#*:}} ptxas"], ids=["by its path", "the next in PATH"])
+def test_a_script_called_ptxas_that_calls_it_again_comes_to_an_end(ptxas, programs, other, calls):
+    """A client is given one of the two, which each look for the other; behind both there may be NVIDIA's."""
+    folder = ptxas.folder / "wrapper"
+    folder.mkdir()
+    script = folder / "ptxas"
+    call = calls.format(stand_in=programs / "ptxas")
+    script.write_text(f'#!/bin/sh\necho "$1" >> {ptxas.folder}/calls\n{call} "$@"\n')
+    script.chmod(0o755)
+    for path, has_code in ((f"{folder}:{programs}:/usr/bin:/bin", False), (f"{folder}:{programs}:{other()}", True)):
+        for first in (programs / "ptxas", script):
+            (ptxas.folder / "calls").write_text("")
+            environment = {name: value for name, value in os.environ.items() if not name.startswith("CUDA_")}
+            command = [first, "-arch=sm_80", "good.ptx", "-o", "out.cubin"]
+            settings = {"cwd": ptxas.folder, "env": environment | {"PATH": path}, "timeout": 60}
+            done = subprocess.run(command, capture_output=True, text=True, check=False, **settings)
+            assert done.returncode == 0, done.stderr
+            cubin = (ptxas.folder / "out.cubin").read_bytes()
+            assert cubin.count(GOOD.encode() + b"\0") == 1 or has_code
+            assert (b".text.scale" in cubin) == has_code and GOOD.encode() in cubin
+            assert len((ptxas.folder / "calls").read_text().splitlines()) <= 2
+
+
 @pytest.mark.parametrize("program", ["triton_programs.py", "triton_products.py", "triton_language.py"])
 def test_programs_in_triton_agree_with_numpy(program, programs, tmp_path):
     if importlib.util.find_spec("triton") is None or shutil.which("cc") is None:
