@@ -56,6 +56,31 @@ bool hide_combined_bits(llvm::Function& function) {
   return !casts.empty();
 }
 
+/// The integer that a mask is made of at once; null if it is none.
+Value* bits_of_mask(Value* mask) {
+  auto* cast = llvm::dyn_cast<llvm::BitCastInst>(mask);
+  if (cast == nullptr || mask_lanes_of(cast->getType()) == 0) return nullptr;
+  return cast->getOperand(0)->getType()->isIntegerTy() ? cast->getOperand(0) : nullptr;
+}
+
+/// Masks that are integers both are combined as integers: instruction selection would do that, and undo it wherever one
+/// of the two is used as a mask, too.
+bool combine_in_integers(llvm::Function& function) {
+  bool changed = false;
+  for (Instruction& each : llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (!each.isBitwiseLogicOp() || mask_lanes_of(each.getType()) == 0) continue;
+    Value* const left = bits_of_mask(each.getOperand(0));
+    Value* const right = bits_of_mask(each.getOperand(1));
+    if (left == nullptr || right == nullptr) continue;
+    llvm::IRBuilder<> b(&each);
+    Value* const bits = b.CreateBinOp(llvm::cast<llvm::BinaryOperator>(each).getOpcode(), left, right);
+    each.replaceAllUsesWith(b.CreateBitCast(hidden(b, bits), each.getType()));
+    each.eraseFromParent();
+    changed = true;
+  }
+  return changed;
+}
+
 bool cut_ways(llvm::BasicBlock& block) {
   llvm::DenseMap<const Value*, unsigned> ways;
   bool changed = false;
@@ -84,7 +109,8 @@ bool cut_ways(llvm::BasicBlock& block) {
 llvm::PreservedAnalyses OpaqueMasksPass::run(llvm::Function& function, llvm::FunctionAnalysisManager&) const {
   bool changed = false;
   if (has_mask_registers_) {
-    changed = hide_combined_bits(function);
+    changed = combine_in_integers(function);
+    changed |= hide_combined_bits(function);
   } else {
     for (llvm::BasicBlock& block : function) changed |= cut_ways(block);
   }

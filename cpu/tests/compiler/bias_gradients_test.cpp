@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/abi/checks.hpp"
 #include "cpu/tests/compiler/stand_in.hpp"
 #include "cpu/tests/compiler/vector/kernels.hpp"
 
@@ -86,6 +87,18 @@ TEST(CombinedPredicates, compile_and_are_right_however_many_ways_lead_through_th
       module.launch("k", {1, 1, 1}, {threads, 1, 1}, words.data());
       results.push_back(words);
       EXPECT_EQ(words, results.front()) << "form " << static_cast<int>(form) << " for \"" << processor << "\"";
+    }
+  }
+}
+
+TEST(CombinedMasks, of_two_groups_of_lanes_that_wait_compile_with_checks_of_numbers) {
+  for (const char* const processor : processors) {
+    for (const FormOfCode form : forms) {
+      TestModule module(read_test_file("compiler/mandelbrot.ptx"), form);
+      module.march = processor;
+      module.checks = check_class::number_checks;
+      ASSERT_NE(module.compile("mandelbrot", {32, 8, 1}), nullptr);
+      EXPECT_EQ(module.refusal, "");
     }
   }
 }
