@@ -122,11 +122,13 @@ Result<OptimisedKernel> make_scalar_form(const Analysed& kernel) {
   KernelInfo info = layout.info;
   if (options.debug) {
     expand_check_marks(*ir);
+    expand_number_marks(*ir);
     info.frame_bytes = unoptimised_frame_bytes(kernel);
     return OptimisedKernel{.ir = std::move(ir), .info = info};
   }
   const CompileTime time;
   target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
+  expand_number_marks(*ir);
   if (!time.is_not_enough_for(*ir)) return OptimisedKernel{.ir = std::move(ir), .info = info};
   target.spare_effort();
   info.frame_bytes = unoptimised_frame_bytes(kernel, *ir);
@@ -193,7 +195,6 @@ auto make_kernel(const ptx::Module& module, ptx::FunctionId id, const CompileOpt
   Result<OptimisedKernel> made = make_form(kernel);
   if (!made) return std::move(made).failure();
   expand_flushing_adds(*made->ir);
-  expand_number_marks(*made->ir);
   return finish(*target, *made);
 }
 

@@ -233,7 +233,7 @@ void expand_number_marks(llvm::Module& ir) {
       if (group.empty()) continue;
       if (room == nullptr) {
         llvm::IRBuilder<> entry(&function.getEntryBlock(), function.getEntryBlock().begin());
-        room = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(4), "numbers");
+        room = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(most_values_of_mark), "numbers");
       }
       expand_together(group, room);
     }

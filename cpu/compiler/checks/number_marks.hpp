@@ -27,6 +27,8 @@ struct NumberMark {
   std::uint32_t sizes() const;
 };
 
+/// The most values of a mark: a result and what it was made of.
+inline constexpr unsigned most_values_of_mark = 4;
 /// The most marks that share a branch.
 inline constexpr unsigned most_marks_together = 6;
 
@@ -49,6 +51,16 @@ struct NumberReport {
   std::uint32_t sizes;
 };
 void call_number_service(llvm::IRBuilder<>& b, const NumberReport& report);
+
+/// Values of one chunk of lanes in memory, one behind the other as the run-time reads them.
+constexpr std::uint64_t bytes_of_chunk(unsigned lanes) { return std::uint64_t{8} * most_values_of_mark * lanes; }
+
+/// Calls a function of the module's own that asks `is_exceptional` of each chunk and tells the run-time. It stands
+/// there once for all marks of a kind: the same in place, for each mark and chunk, is most of a kernel's code, and
+/// keeps the back end busy for minutes. `types`: of the values of one chunk, as vectors. `values`: of all chunks, each
+/// of bytes_of_chunk(). `masks`: 32 bits a chunk, the lanes that are asked about.
+void call_chunk_teller(llvm::IRBuilder<>& b, const NumberMark& mark, llvm::ArrayRef<llvm::Type*> types,
+                       const NumberReport& first_chunk, llvm::Value* masks, unsigned chunks);
 
 /// Makes code of the marks of the scalar form.
 void expand_number_marks(llvm::Module& ir);

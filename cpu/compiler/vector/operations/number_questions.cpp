@@ -51,34 +51,38 @@ Value* NumberQuestions::coarse_bits() {
 }
 
 void NumberQuestions::tell(const NumberMark& mark) {
+  const auto size = static_cast<unsigned>(bytes_of_chunk(c_.width.lanes));
   if (room_ == nullptr) {
-    room_ = c_.slot(llvm::ArrayType::get(b.getInt64Ty(), 4 * std::uint64_t{c_.width.lanes}), "numbers");
+    room_ = c_.slot(llvm::ArrayType::get(b.getInt8Ty(), std::uint64_t{size} * c_.width.chunks), "numbers");
     room_->setAlignment(llvm::Align(64));
+    masks_ = c_.slot(llvm::ArrayType::get(b.getInt32Ty(), c_.width.chunks), "lanes");
   }
+  const auto at = [&](Value* base, std::uint64_t offset) {
+    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset);
+  };
+  llvm::SmallVector<llvm::Type*, 4> types;
   for (unsigned k = 0; k < c_.width.chunks; ++k) {
     const llvm::SmallVector<Value*, 4> values = values_of(mark, k);
-    Value* found = is_exceptional(b, mark.test, values);
-    if (!llvm::isa<llvm::Constant>(mark.chosen)) found = b.CreateAnd(found, values_.vector(mark.chosen, k));
-    if (c_.active.is_partial()) found = b.CreateAnd(found, c_.active.vector(k));
-    Value* const lanes = b.CreateZExt(b.CreateBitCast(found, c_.mask_type()), b.getInt32Ty());
-    auto* const tells = c_.new_block("exceptional");
-    auto* const next = c_.new_block("told");
-    b.CreateCondBr(b.CreateIsNotNull(lanes), tells, next);
-    b.SetInsertPoint(tells);
-    for (unsigned n = 0; n < values.size(); ++n)
-      b.CreateAlignedStore(values[n],
-                           b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), room_, std::uint64_t{8} * n * c_.width.lanes),
+    Value* asked = nullptr;
+    if (!llvm::isa<llvm::Constant>(mark.chosen)) asked = values_.vector(mark.chosen, k);
+    if (c_.active.is_partial()) asked = asked ? b.CreateAnd(asked, c_.active.vector(k)) : c_.active.vector(k);
+    Value* const lanes = asked ? b.CreateBitCast(asked, c_.mask_type()) : c_.all_lanes();
+    b.CreateStore(b.CreateZExt(lanes, b.getInt32Ty()), at(masks_, std::uint64_t{4} * k));
+    for (unsigned n = 0; n < values.size(); ++n) {
+      if (k == 0) types.push_back(values[n]->getType());
+      b.CreateAlignedStore(values[n], at(room_, std::uint64_t{k} * size + std::uint64_t{8} * n * c_.width.lanes),
                            llvm::Align(8));
-    call_number_service(b, {.block = c_.block_state(),
-                            .place = mark.place,
-                            .first = b.CreateAdd(c_.first_thread(), b.getInt32(k * c_.width.lanes)),
-                            .lanes = lanes,
-                            .values = room_,
-                            .lane_count = c_.width.lanes,
-                            .sizes = mark.sizes()});
-    b.CreateBr(next);
-    b.SetInsertPoint(next);
+    }
   }
+  call_chunk_teller(b, mark, types,
+                    {.block = c_.block_state(),
+                     .place = mark.place,
+                     .first = c_.first_thread(),
+                     .lanes = nullptr,
+                     .values = room_,
+                     .lane_count = c_.width.lanes,
+                     .sizes = mark.sizes()},
+                    masks_, c_.width.chunks);
 }
 
 Result<void> NumberQuestions::flush() {

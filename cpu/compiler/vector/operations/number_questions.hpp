@@ -30,7 +30,8 @@ class NumberQuestions {
   BlockChecks& checks_;
   llvm::IRBuilder<>& b;
   llvm::SmallVector<llvm::CallInst*, most_marks_together> waiting_;
-  llvm::AllocaInst* room_ = nullptr;
+  llvm::AllocaInst* room_ = nullptr;   ///< for the values of a mark
+  llvm::AllocaInst* masks_ = nullptr;  ///< for the lanes of each chunk
 };
 
 }  // namespace cucore::cpu::compiler
