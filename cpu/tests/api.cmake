@@ -55,6 +55,7 @@ add_executable(texture_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/pageable_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/texture_lifetime_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/texture_places_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/compressed_texture_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/texture_shapes_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/texture_test.cpp)
 cucore_test(texture_tests)

@@ -74,6 +74,20 @@ std::optional<TexelFormat> texel_format(CUarray_format format, unsigned int chan
 }
 
 std::optional<TexelFormat> texel_format(CUresourceViewFormat format) {
+  if (format >= CU_RES_VIEW_FORMAT_UNSIGNED_BC1 && format <= CU_RES_VIEW_FORMAT_UNSIGNED_BC7) {
+    constexpr auto number = Kind::UnsignedNormalized;
+    constexpr TexelFormat formats[] = {{number, 1, 4, BlockFormat::Bc1},
+                                       {number, 1, 4, BlockFormat::Bc2},
+                                       {number, 1, 4, BlockFormat::Bc3},
+                                       {number, 1, 1, BlockFormat::Bc4},
+                                       {Kind::SignedNormalized, 1, 1, BlockFormat::Bc4Signed},
+                                       {number, 1, 2, BlockFormat::Bc5},
+                                       {Kind::SignedNormalized, 1, 2, BlockFormat::Bc5Signed},
+                                       {Kind::Half, 2, 4, BlockFormat::Bc6h},
+                                       {Kind::Half, 2, 4, BlockFormat::Bc6hSigned},
+                                       {number, 1, 4, BlockFormat::Bc7}};
+    return formats[format - CU_RES_VIEW_FORMAT_UNSIGNED_BC1];
+  }
   if (format < CU_RES_VIEW_FORMAT_UINT_1X8 || format > CU_RES_VIEW_FORMAT_FLOAT_4X32) return std::nullopt;
   const int index = static_cast<int>(format) - static_cast<int>(CU_RES_VIEW_FORMAT_UINT_1X8);
   struct Row {

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "cpu/runtime/texture/block_compression.hpp"
 #include "cpu/runtime/texture/texture.hpp"
 
 namespace cucore::cpu::runtime {
@@ -344,6 +345,10 @@ class Fetch {
   /// Null: the border.
   const std::byte* address(std::int64_t x, std::int64_t y, std::int64_t z) const {
     if (x == border_texel || y == border_texel || z == border_texel || !checks_.may_happen()) return nullptr;
+    if (texture_.format.block != BlockFormat::None) {
+      x /= side_of_block;
+      y /= side_of_block;
+    }
     return grid_->base + static_cast<std::size_t>(z) * grid_->slice_bytes +
            static_cast<std::size_t>(y) * grid_->row_bytes + static_cast<std::size_t>(x) * texture_.format.bytes();
   }
@@ -359,12 +364,21 @@ class Fetch {
   float float_at(std::int64_t x, std::int64_t y, std::int64_t z, unsigned int channel) const {
     if (is_seamless_) return float_beyond_edges(x, y, z, channel);
     const std::byte* texel = address(x, y, z);
-    return texel == nullptr ? border(channel) : decoded(texel, channel);
+    return texel == nullptr ? border(channel) : decoded(texel, x, y, channel);
   }
 
-  float decoded(const std::byte* texel, unsigned int channel) const {
+  /// What stands at `texel`, which is (x, y).
+  float decoded(const std::byte* texel, std::int64_t x, std::int64_t y, unsigned int channel) const {
     if (channel >= texture_.format.channels) return 0.0F;
-    const float value = channel_float(texture_.format, texel, channel);
+    float value = 0;
+    if (texture_.format.block == BlockFormat::None) {
+      value = channel_float(texture_.format, texel, channel);
+    } else {
+      float whole[4];
+      decode_texel(texture_.format.block, texel, static_cast<unsigned>(x % side_of_block),
+                   static_cast<unsigned>(y % side_of_block), whole);
+      value = whole[channel];
+    }
     return is_srgb_ && channel < 3 ? linear_of_srgb(value) : value;
   }
 
@@ -391,7 +405,7 @@ class Fetch {
       y = texel_of(face.v);
       z = std::min(z / 6 * 6 + face.index, grid_->depth - 1);
     }
-    return decoded(address(x, y, z), channel);
+    return decoded(address(x, y, z), x, y, channel);
   }
 
   /// Adds the texels found, of which all together weigh `whole` 256ths.

@@ -134,21 +134,20 @@ Result<void> bind(const CUDA_RESOURCE_DESC& resource, ResourceObject* object) {
   }
 }
 
-/// Bytes of a block of 4 by 4 texels in a compressed format, which is one texel of the array; 0 of any other format.
-std::size_t block_bytes(CUresourceViewFormat format) {
-  if (format < CU_RES_VIEW_FORMAT_UNSIGNED_BC1 || format > CU_RES_VIEW_FORMAT_UNSIGNED_BC7) return 0;
-  const bool is_half = format == CU_RES_VIEW_FORMAT_UNSIGNED_BC1 || format == CU_RES_VIEW_FORMAT_UNSIGNED_BC4 ||
-                       format == CU_RES_VIEW_FORMAT_SIGNED_BC4;
-  return is_half ? 8 : 16;
-}
-
 /// Narrows the object to the levels and layers of the view, and reads it in the view's format. What is refused, and
 /// that a last level or layer that the array lacks is not, is as an H200's driver has it.
 Result<void> apply(const CUDA_RESOURCE_VIEW_DESC& view, ResourceObject* object) {
-  if (const std::size_t bytes = block_bytes(view.format); bytes != 0 && bytes == object->format.bytes())
-    return ErrorCode::NotSupported;
   const auto format = texel_format(view.format);
   if (!format || format->bytes() != object->format.bytes()) return ErrorCode::InvalidValue;
+  if (format->block != BlockFormat::None) {
+    // A block is a texel of the array: two or four unsigned integers of 32 bits.
+    const TexelFormat of_block{TexelFormat::Kind::Unsigned, 4, static_cast<std::uint8_t>(format->bytes() / 4)};
+    if (object->format != of_block || object->dimensions != 2) return ErrorCode::InvalidValue;
+    for (TexelGrid& level : object->levels) {
+      level.width *= side_of_block;
+      level.height *= side_of_block;
+    }
+  }
   object->format = *format;
   const TexelGrid& first = object->levels.front();
   const bool has_slices = object->is_layered || object->is_cubemap;
