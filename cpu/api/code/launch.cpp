@@ -1,6 +1,7 @@
 // Execution control chapter: functions and launches.
 #include "cpu/runtime/execution/launch.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -40,7 +41,7 @@ CUresult of_named_function(CUfunction handle, F&& call) {
 
 /// The launch as a graph node, into which what the call points at is copied.
 CUresult capture_launch(Stream& stream, CUfunction f, const LaunchRequest& request,
-                        std::span<const CUlaunchAttribute> attributes) {
+                        std::span<CUlaunchAttribute> attributes) {
   CUgraphNodeParams node{};
   node.type = CU_GRAPH_NODE_TYPE_KERNEL;
   node.kernel = {f,
@@ -59,10 +60,14 @@ CUresult capture_launch(Stream& stream, CUfunction f, const LaunchRequest& reque
 }
 
 CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request,
-                   std::span<const CUlaunchAttribute> attributes = {},
-                   EntryName entry = EntryName(__builtin_FUNCTION())) {
+                   std::span<CUlaunchAttribute> attributes = {}, EntryName entry = EntryName(__builtin_FUNCTION())) {
   return in_stream_order(entry, handle, [&](Context&, Stream& stream) {
     if (stream.is_capturing()) return capture_launch(stream, f, request, attributes);
+    const auto is_of_graphs = [](const CUlaunchAttribute& each) {
+      return each.id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE &&
+             each.value.deviceUpdatableKernelNode.deviceUpdatable != 0;
+    };
+    if (std::any_of(attributes.begin(), attributes.end(), is_of_graphs)) return CUDA_ERROR_INVALID_VALUE;
     std::shared_ptr<Function> function;
     // A library's kernel runs in the stream's context.
     const CUresult result = runtime::find_function(stream.context(), f, &function);
@@ -106,7 +111,7 @@ CUresult read(const CUlaunchAttribute& attribute, CUevent* event) {
     case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
       return value.nvlinkUtilCentricScheduling <= 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-      return CUDA_ERROR_NOT_SUPPORTED;
+      return CUDA_SUCCESS;  // looked at with the node
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }

@@ -30,6 +30,7 @@ void keep_attributes(const runtime::Payload& old, std::shared_ptr<const runtime:
   kernel.attributes = before->attributes;
   kernel.request.cooperative = before->request.cooperative;
   std::copy_n(before->request.cluster, 3, kernel.request.cluster);
+  kernel.updatable = before->updatable;
   kernel.rebase();
   *payload = std::make_shared<runtime::Payload>(std::move(kernel));
 }
@@ -155,8 +156,10 @@ CUresult of_kernel_node(CUgraphNode node, F&& call) {
   });
 }
 
-CUresult set_attribute(GraphNode& node, const runtime::KernelPayload& old, const CUlaunchAttribute& attribute) {
+CUresult set_attribute(GraphNode& node, const runtime::KernelPayload& old, CUlaunchAttribute attribute) {
   runtime::KernelPayload kernel = old;
+  if (attribute.id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+    if (const auto made = runtime::make_updatable(attribute, &kernel); !made) return driver_result(made);
   std::erase_if(kernel.attributes, [&](const auto& each) { return each.id == attribute.id; });
   kernel.attributes.push_back(attribute);
   runtime::apply(attribute, &kernel.request);
@@ -359,14 +362,21 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
     CUlaunchAttribute attribute{};
     attribute.id = attr;
     attribute.value = *value;
-    return set_attribute(node, kernel, attribute);
+    const CUresult result = set_attribute(node, kernel, attribute);
+    if (result != CUDA_SUCCESS || attr != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) return result;
+    // The one attribute that answers: whoever asks for it reads the node's handle there.
+    const auto& made = std::get<runtime::KernelPayload>(*node.payload);
+    if (made.updatable)
+      const_cast<CUkernelNodeAttrValue*>(value)->deviceUpdatableKernelNode.devNode = runtime::device_node_of(made);
+    return result;
   });
 }
 
 CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src) {
   return of_kernel_node(src, [&](GraphNode&, const runtime::KernelPayload& from) {
     const std::vector<CUlaunchAttribute> attributes = from.attributes;
-    return of_kernel_node(dst, [&](GraphNode& node, const runtime::KernelPayload&) {
+    return of_kernel_node(dst, [&](GraphNode& node, const runtime::KernelPayload& to) {
+      if (from.updatable || to.updatable) return CUDA_ERROR_INVALID_VALUE;  // their attributes are not copied
       for (const CUlaunchAttribute& each : attributes) {
         const auto& present = std::get<runtime::KernelPayload>(*node.payload);
         if (const CUresult result = set_attribute(node, present, each); result != CUDA_SUCCESS) return result;

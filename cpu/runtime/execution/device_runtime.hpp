@@ -87,6 +87,23 @@ struct DeviceExtent {
 struct PitchedPointer {
   std::uint64_t pointer, pitch, width, height;
 };
+/// cudaGraphKernelNodeUpdate
+struct NodeUpdate {
+  enum class Field : std::uint32_t { Invalid, Grid, Parameter, Enabled };
+
+  std::uint64_t node;
+  Field field;
+  std::uint32_t padding;
+  union {
+    DeviceShape grid;
+    struct {
+      const std::byte* value;
+      std::uint64_t offset, bytes;
+    } parameter;
+    std::uint32_t is_enabled;
+  };
+};
+static_assert(sizeof(NodeUpdate) == 40);
 struct DeviceCopy;      // cudaMemcpy3DParms
 struct DeviceFunction;  // cudaFuncAttributes
 
@@ -100,6 +117,11 @@ DeviceError LaunchDevice(DeviceCaller&, std::uint64_t function, std::uint64_t bu
                          DeviceShape block, std::uint32_t shared, std::uint64_t stream);
 DeviceError LaunchDeviceV2(DeviceCaller&, std::uint64_t buffer, std::uint64_t stream);
 DeviceError GraphLaunch(DeviceCaller&, std::uint64_t exec, std::uint64_t stream);
+DeviceError GraphKernelNodeSetParam(DeviceCaller&, std::uint64_t node, std::uint64_t offset, const std::byte* value,
+                                    std::uint64_t bytes);
+DeviceError GraphKernelNodeSetEnabled(DeviceCaller&, std::uint64_t node, std::uint32_t is_enabled);
+DeviceError GraphKernelNodeSetGridDim(DeviceCaller&, std::uint64_t node, DeviceShape grid);
+DeviceError GraphKernelNodeUpdatesApply(DeviceCaller&, const NodeUpdate* updates, std::uint64_t count);
 
 DeviceError StreamCreateWithFlags(DeviceCaller&, std::uint64_t* stream, std::uint32_t flags);
 DeviceError StreamDestroy(DeviceCaller&, std::uint64_t stream);

@@ -102,8 +102,7 @@ Result<CUgraph> Capture::end(Stream& stream) {
   return is_valid ? ErrorCode::StreamCaptureUnjoined : ErrorCode::StreamCaptureInvalidated;
 }
 
-Result<void> Capture::add(Stream& stream, CUgraphNodeParams& parameters,
-                          std::span<const CUlaunchAttribute> attributes) {
+Result<void> Capture::add(Stream& stream, CUgraphNodeParams& parameters, std::span<CUlaunchAttribute> attributes) {
   Result<std::shared_ptr<const Payload>> read = read_parameters(stream.context(), *graph_, parameters);
   if (!read) return std::move(read).failure();
   std::shared_ptr<const Payload> payload = *std::move(read);
@@ -113,6 +112,10 @@ Result<void> Capture::add(Stream& stream, CUgraphNodeParams& parameters,
     priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
     priority.value.priority = stream.priority();
     if (stream.priority() != 0) kernel.attributes.push_back(priority);
+    for (CUlaunchAttribute& attribute : attributes) {
+      if (attribute.id != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) continue;
+      if (Result<void> made = make_updatable(attribute, &kernel); !made) return made;
+    }
     kernel.attributes.insert(kernel.attributes.end(), attributes.begin(), attributes.end());
     kernel.rebase();
     for (const CUlaunchAttribute& attribute : attributes) apply(attribute, &kernel.request);
@@ -244,8 +247,7 @@ Result<void> refuse_capture(Stream& stream) {
   return ErrorCode::StreamCaptureUnsupported;
 }
 
-Result<void> capture_node(Stream& stream, CUgraphNodeParams& parameters,
-                          std::span<const CUlaunchAttribute> attributes) {
+Result<void> capture_node(Stream& stream, CUgraphNodeParams& parameters, std::span<CUlaunchAttribute> attributes) {
   const std::lock_guard lock(graph_mutex());
   const auto capture = stream.capture();
   if (!capture) return ErrorCode::IllegalState;

@@ -36,7 +36,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   static Result<CUgraph> end(Stream& stream);
 
   /// The node becomes what later work of `stream` depends on.
-  Result<void> add(Stream& stream, CUgraphNodeParams& parameters, std::span<const CUlaunchAttribute> attributes = {});
+  Result<void> add(Stream& stream, CUgraphNodeParams& parameters, std::span<CUlaunchAttribute> attributes = {});
   Result<void> record(Stream& stream, Event& event);
   /// `stream` waits for an event of a capture, which it joins if it captures nothing yet.
   static Result<void> wait(Stream& stream, const Event& event);
@@ -82,8 +82,7 @@ Result<void> check_stream_use(const Stream& stream);
 /// The answer to a call that a capturing stream cannot take: StreamCaptureUnsupported, and the capture is invalid.
 Result<void> refuse_capture(Stream& stream);
 /// The call becomes a node of the stream's capture.
-Result<void> capture_node(Stream& stream, CUgraphNodeParams& parameters,
-                          std::span<const CUlaunchAttribute> attributes = {});
+Result<void> capture_node(Stream& stream, CUgraphNodeParams& parameters, std::span<CUlaunchAttribute> attributes = {});
 CUstreamCaptureMode exchange_capture_mode(CUstreamCaptureMode mode);
 
 }  // namespace cucore::cpu::runtime

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "cpu/runtime/execution/updatable_node.hpp"
 #include "cpu/runtime/graph/graph_run.hpp"
 #include "cpu/runtime/loading/module.hpp"
 #include "cpu/runtime/memory/graph_memory.hpp"
@@ -35,6 +36,7 @@ struct Refusal {
 Result<void> prepare(const Payload& payload) {
   const auto* const kernel = std::get_if<KernelPayload>(&payload);
   if (!kernel) return {};
+  if (kernel->updatable) kernel->updatable->forget(kernel->function->description().parameter_bytes);
   std::shared_ptr<const Code> code;
   return result_of(kernel->function->code(kernel->request.block, thread_count(kernel->request), &code));
 }
@@ -270,7 +272,7 @@ Result<CUgraphExec> GraphExec::instantiate(const Graph& graph, std::uint64_t fla
   if (error_node) *error_node = refusal.node;
   if (!plan) return std::move(plan).failure();
   exec->plan_ = *std::move(plan);
-  if (graph.has_memory_nodes() || graph.has_conditional_nodes()) {
+  if (graph.has_memory_nodes() || graph.has_conditional_nodes() || graph.has_updatable_nodes()) {
     if (!graph.executable.expired()) return ErrorCode::NotSupported;
     graph.executable = exec;
   }
@@ -337,6 +339,12 @@ Result<void> GraphExec::set_enabled(std::uint64_t id, bool is_enabled) {
 
 Result<void> GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* info) {
   *info = {CU_GRAPH_EXEC_UPDATE_ERROR, nullptr, nullptr};
+  const bool had_updatable = std::any_of(plan_->nodes.begin(), plan_->nodes.end(),
+                                         [](const ExecNode& node) { return is_updatable(*node.payload); });
+  if (had_updatable || graph.has_updatable_nodes()) {
+    info->result = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+    return ErrorCode::GraphExecUpdateFailure;
+  }
   Refusal refusal;
   const Result<std::shared_ptr<ExecPlan>> made = make_plan(graph, flags_, &refusal);
   if (!made) return ErrorCode::GraphExecUpdateFailure;

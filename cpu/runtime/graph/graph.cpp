@@ -127,6 +127,7 @@ Result<void> Graph::disconnect(GraphNode& from, GraphNode& to) {
 }
 
 Result<void> Graph::remove(GraphNode& node) {
+  if (is_updatable(*node.payload)) return ErrorCode::InvalidValue;  // such a node stays
   if (has_memory_nodes()) return ErrorCode::NotSupported;
   for (const auto& edge : node.dependencies) edge.node->dependents.erase(find_edge(edge.node->dependents, node));
   for (const auto& edge : node.dependents) edge.node->dependencies.erase(find_edge(edge.node->dependencies, node));
@@ -182,6 +183,10 @@ bool Graph::has_memory_nodes() const {
 bool Graph::has_conditional_nodes() const {
   return std::any_of(nodes_.begin(), nodes_.end(),
                      [](const auto& node) { return std::holds_alternative<ConditionalPayload>(*node->payload); });
+}
+
+bool Graph::has_updatable_nodes() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return is_updatable(*node->payload); });
 }
 
 CUgraphConditionalHandle Graph::create_condition(unsigned int default_value, bool is_assigned_at_launch) {

@@ -67,6 +67,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::vector<GraphNode*> sorted() const;
   bool has_memory_nodes() const;
   bool has_conditional_nodes() const;
+  /// Nodes that kernels may change.
+  bool has_updatable_nodes() const;
 
   CUgraphConditionalHandle create_condition(unsigned int default_value, bool is_assigned_at_launch);
   /// Null if it is not one of this graph's.
@@ -76,7 +78,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void inherit_conditions(const Graph& outer);
 
   UserObjects user_objects;
-  /// Of a graph with memory or conditional nodes, of which there is one executable graph at a time.
+  /// Of a graph with memory or conditional nodes, or with some that kernels change, of which there is one executable
+  /// graph at a time.
   mutable std::weak_ptr<const GraphExec> executable;
 
  private:

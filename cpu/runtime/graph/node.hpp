@@ -19,6 +19,7 @@ class Event;
 class Function;
 class Graph;
 class GraphAllocation;
+class UpdatableNode;
 
 struct KernelPayload {
   CUfunction func = nullptr;
@@ -29,6 +30,7 @@ struct KernelPayload {
   std::vector<std::max_align_t> block;  ///< the parameters
   std::vector<void*> pointers;          ///< to each of them, as the driver hands them out
   std::vector<CUlaunchAttribute> attributes;
+  std::shared_ptr<UpdatableNode> updatable;  ///< if kernels may change the node
 
   /// After copying: the pointers are those of this payload's own block.
   void rebase();
@@ -89,6 +91,13 @@ using Payload = std::variant<EmptyPayload, KernelPayload, MemcpyPayload, MemsetP
                              EventPayload, AllocPayload, FreePayload, MemOpsPayload, ConditionalPayload>;
 
 CUgraphNodeType type_of(const Payload& payload);
+
+/// Has kernels change the node, as CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE asks, and writes the handle for
+/// them into the attribute. It cannot be taken back.
+bool is_updatable(const Payload& payload);
+/// By which kernels know it, if it is.
+CUgraphDeviceNode device_node_of(const KernelPayload& kernel);
+Result<void> make_updatable(CUlaunchAttribute& attribute, KernelPayload* kernel);
 
 /// Checks parameters in the current context and copies what they point at. Writes the driver's outputs into them: the
 /// address of an allocation, the bodies of a conditional node.

@@ -1,6 +1,7 @@
 // Parameters of nodes, between the driver's structures and payloads: see node.hpp.
 #include <cstring>
 
+#include "cpu/runtime/execution/updatable_node.hpp"
 #include "cpu/runtime/graph/graph.hpp"
 #include "cpu/runtime/loading/library.hpp"
 #include "cpu/runtime/loading/module.hpp"
@@ -179,6 +180,24 @@ void KernelPayload::rebase() {
   request.packed = bytes;
   pointers.clear();
   for (const Parameter& parameter : function->description().parameters) pointers.push_back(bytes + parameter.offset);
+}
+
+bool is_updatable(const Payload& payload) {
+  const auto* const kernel = std::get_if<KernelPayload>(&payload);
+  return kernel != nullptr && kernel->updatable != nullptr;
+}
+
+CUgraphDeviceNode device_node_of(const KernelPayload& kernel) {
+  return reinterpret_cast<CUgraphDeviceNode>(kernel.updatable->handle());
+}
+
+Result<void> make_updatable(CUlaunchAttribute& attribute, KernelPayload* kernel) {
+  auto& asked = attribute.value.deviceUpdatableKernelNode;
+  if (asked.deviceUpdatable != 0 && asked.deviceUpdatable != 1) return ErrorCode::InvalidValue;
+  if (asked.deviceUpdatable == 0) return kernel->updatable ? Result<void>(ErrorCode::InvalidValue) : Result<void>();
+  if (!kernel->updatable) kernel->updatable = UpdatableNode::make(kernel->function->description().parameter_bytes);
+  asked.devNode = device_node_of(*kernel);
+  return {};
 }
 
 CUgraphNodeType type_of(const Payload& payload) {

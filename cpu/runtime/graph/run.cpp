@@ -1,5 +1,10 @@
 // Runs an executable graph: its nodes one after another, dependencies first. See exec.hpp.
 #include "cpu/runtime/graph/exec.hpp"
+
+#include <cstddef>
+#include <vector>
+
+#include "cpu/runtime/execution/updatable_node.hpp"
 #include "cpu/runtime/loading/module.hpp"
 #include "cpu/runtime/memory/copy.hpp"
 #include "cpu/runtime/memory/memory_operations.hpp"
@@ -29,9 +34,12 @@ Context& context_of(CUcontext handle, Stream& stream) {
   return context ? *context : stream.context();
 }
 
-void run(const KernelPayload& kernel, const std::shared_ptr<const ResourceEpoch>& epoch, Stream& stream,
-         RunningGraph& graph) {
-  const Result<void> result = run_now(kernel.function, kernel.request, epoch, graph);
+void run(const KernelPayload& kernel, bool is_enabled, const std::shared_ptr<const ResourceEpoch>& epoch,
+         Stream& stream, RunningGraph& graph) {
+  LaunchRequest request = kernel.request;
+  std::vector<std::max_align_t> parameters;
+  if (kernel.updatable ? !kernel.updatable->apply(is_enabled, &request, &parameters) : !is_enabled) return;
+  const Result<void> result = run_now(kernel.function, request, epoch, graph);
   if (!result) stream.context().set_error(result.failure().code());
 }
 
@@ -57,10 +65,11 @@ void Run::node(const ExecNode& node) const {
     }
     return;
   }
-  if (has_failed() || !node.is_enabled) return;
-  if (const auto* const kernel = std::get_if<KernelPayload>(&payload)) {
-    run(*kernel, epoch, stream, graph);
-  } else if (const auto* const memcpy = std::get_if<MemcpyPayload>(&payload)) {
+  if (has_failed()) return;
+  if (const auto* const kernel = std::get_if<KernelPayload>(&payload))
+    return run(*kernel, node.is_enabled, epoch, stream, graph);
+  if (!node.is_enabled) return;
+  if (const auto* const memcpy = std::get_if<MemcpyPayload>(&payload)) {
     copy_now(context_of(memcpy->context, stream), memcpy->copy);
   } else if (const auto* const memset = std::get_if<MemsetPayload>(&payload)) {
     run(*memset, stream);

@@ -250,4 +250,32 @@ __global__ void relaunch(Log* log, int* left) {
   if (--*left > 0 && cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)) note(log, 1000);
 }
 __global__ void is_in_device_graph(Log* log) { note(log, cudaGetCurrentGraphExec() != nullptr); }
+
+// Notes what blocks and a parameter there are, in the order of blocks.
+__global__ void note_shape(Log* log, int mark) {
+  if (blockIdx.x + blockIdx.y + blockIdx.z == 0) note(log, 1000 * mark + 100 * gridDim.z + 10 * gridDim.y + gridDim.x);
+}
+__global__ void change(Log* log, cudaGraphDeviceNode_t node, int x, int mark, int is_enabled) {
+  int failed = cudaGraphKernelNodeSetGridDim(node, dim3(x, 2, 1));
+  failed |= cudaGraphKernelNodeSetParam(node, 8, mark);
+  failed |= cudaGraphKernelNodeSetEnabled(node, is_enabled != 0);
+  note(log, failed);
+}
+__global__ void change_at_once(Log* log, cudaGraphDeviceNode_t node, int* mark) {
+  alignas(8) unsigned char storage[3 * sizeof(cudaGraphKernelNodeUpdate)] = {};  // it has no default constructor
+  auto* const updates = reinterpret_cast<cudaGraphKernelNodeUpdate*>(storage);
+  for (int i = 0; i < 3; ++i) updates[i].node = node;
+  updates[0].field = cudaGraphKernelNodeFieldGridDim;
+  updates[0].updateData.gridDim = dim3(5, 1, 3);
+  updates[1].field = cudaGraphKernelNodeFieldParam;
+  updates[1].updateData.param = {mark, 8, sizeof *mark};
+  updates[2].field = cudaGraphKernelNodeFieldEnabled;
+  updates[2].updateData.isEnabled = 1;
+  note(log, cudaGraphKernelNodeUpdatesApply(updates, 3));
+}
+__global__ void change_wrongly(Log* log, cudaGraphDeviceNode_t node) {
+  note(log, cudaGraphKernelNodeSetGridDim(node, dim3(0, 1, 1)));
+  note(log, cudaGraphKernelNodeSetParam(node, 12, 7));
+  note(log, cudaGraphKernelNodeSetEnabled((cudaGraphDeviceNode_t)16, true));
+}
 }

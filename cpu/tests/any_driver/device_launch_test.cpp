@@ -296,4 +296,108 @@ TEST_F(DeviceGraphs, a_kernel_knows_whether_its_graph_can_be_launched_by_device_
   EXPECT_EQ((Noted{0, 999}), log_of("is_in_device_graph"));
 }
 
+/// A graph of two kernels, of which the first changes the second.
+class ChangedGraphs : public DeviceGraphs {
+ protected:
+  void SetUp() override {
+    DeviceGraphs::SetUp();
+    ASSERT_OK(cuGraphCreate(&graph_, 0));
+    changed_ = add("note_shape", out_, 1);
+    CUkernelNodeAttrValue wanted{};
+    wanted.deviceUpdatableKernelNode.deviceUpdatable = 1;
+    ASSERT_OK(cuGraphKernelNodeSetAttribute(changed_, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &wanted));
+    handle_ = wanted.deviceUpdatableKernelNode.devNode;
+    ASSERT_NE(nullptr, handle_);
+  }
+  void TearDown() override {
+    if (graph_) cuGraphDestroy(graph_);
+    DeviceGraphs::TearDown();
+  }
+
+  template <class... Arguments>
+  CUgraphNode add(const char* name, Arguments... arguments) {
+    void* pointers[] = {&arguments...};
+    CUDA_KERNEL_NODE_PARAMS parameters{};
+    parameters.func = kernel(name);
+    parameters.gridDimX = parameters.gridDimY = parameters.gridDimZ = 1;
+    parameters.blockDimX = parameters.blockDimY = parameters.blockDimZ = 1;
+    parameters.kernelParams = pointers;
+    CUgraphNode node = nullptr;
+    EXPECT_OK(cuGraphAddKernelNode(&node, graph_, nullptr, 0, &parameters));
+    return node;
+  }
+  CUgraphExec exec_with(CUgraphNode changes) {
+    CUgraphExec made = nullptr;
+    EXPECT_OK(cuGraphAddDependencies(graph_, &changes, &changed_, nullptr, 1));
+    EXPECT_OK(cuGraphInstantiate(&made, graph_, 0));
+    EXPECT_OK(cuGraphUpload(made, nullptr));
+    return made;
+  }
+
+  CUgraph graph_ = nullptr;
+  CUgraphNode changed_ = nullptr;
+  CUgraphDeviceNode handle_ = nullptr;
+};
+
+TEST_F(ChangedGraphs, a_kernel_changes_the_grid_and_a_parameter_of_another) {
+  const CUgraphExec graph = exec_with(add("change", out_, handle_, 3, 7, 1));
+  EXPECT_EQ((Noted{0, 7123, 999}), log_of_graph(graph));
+  EXPECT_EQ((Noted{0, 7123, 999}), log_of_graph(graph));
+}
+
+TEST_F(ChangedGraphs, a_kernel_keeps_another_from_running) {
+  EXPECT_EQ((Noted{0, 999}), log_of_graph(exec_with(add("change", out_, handle_, 3, 7, 0))));
+}
+
+TEST_F(ChangedGraphs, several_changes_are_one_call) {
+  const int mark = 8;
+  const CUdeviceptr place = out_ + 4 * 128;
+  ASSERT_OK(cuMemcpyHtoD(place, &mark, 4));
+  EXPECT_EQ((Noted{0, 8315, 999}), log_of_graph(exec_with(add("change_at_once", out_, handle_, place))));
+}
+
+TEST_F(ChangedGraphs, a_node_that_kernels_change_stays_what_it_is) {
+  CUkernelNodeAttrValue value{};
+  const auto id = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
+  EXPECT_OK(cuGraphKernelNodeGetAttribute(changed_, id, &value));
+  EXPECT_EQ(handle_, value.deviceUpdatableKernelNode.devNode);
+  value.deviceUpdatableKernelNode.deviceUpdatable = 0;
+  EXPECT_NE(CUDA_SUCCESS, cuGraphKernelNodeSetAttribute(changed_, id, &value));
+  EXPECT_NE(CUDA_SUCCESS, cuGraphDestroyNode(changed_));
+  const CUgraphExec graph = exec_with(add("leaf", out_, 5));
+  CUgraphExec second = nullptr;
+  EXPECT_NE(CUDA_SUCCESS, cuGraphInstantiate(&second, graph_, 0));
+  CUgraphExecUpdateResultInfo info{};
+  EXPECT_NE(CUDA_SUCCESS, cuGraphExecUpdate(graph, graph_, &info));
+  EXPECT_EQ((Noted{5, 1111, 999}), log_of_graph(graph));
+}
+
+TEST_F(ChangedGraphs, a_captured_launch_becomes_such_a_node_and_others_cannot_be) {
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
+  attribute.value.deviceUpdatableKernelNode.deviceUpdatable = 1;
+  CUstream stream = nullptr;
+  ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CUlaunchConfig config{};
+  config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+  config.hStream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int what = 1;
+  void* pointers[] = {&out_, &what};
+  EXPECT_NE(CUDA_SUCCESS, cuLaunchKernelEx(&config, kernel("leaf"), pointers, nullptr));
+  ASSERT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  EXPECT_OK(cuLaunchKernelEx(&config, kernel("leaf"), pointers, nullptr));
+  CUgraph captured = nullptr;
+  ASSERT_OK(cuStreamEndCapture(stream, &captured));
+  EXPECT_NE(nullptr, attribute.value.deviceUpdatableKernelNode.devNode);
+  EXPECT_OK(cuGraphDestroy(captured));
+  EXPECT_OK(cuStreamDestroy(stream));
+}
+
+TEST_F(ChangedGraphs, wrong_changes_are_refused_to_the_kernel) {
+  if (std::getenv("CUCORE_TEST_CUDADEVRT")) GTEST_SKIP() << "a GPU looks at none of this";
+  EXPECT_EQ((Noted{1, 1, 1, 1111, 999}), log_of_graph(exec_with(add("change_wrongly", out_, handle_))));
+}
+
 }  // namespace
