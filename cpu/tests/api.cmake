@@ -16,6 +16,7 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/ipc_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/large_images_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/launch_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api/link_options_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/logs_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/modules_test.cpp

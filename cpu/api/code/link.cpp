@@ -43,9 +43,11 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_
 }
 
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
-                          unsigned int, CUjit_option*, void**) {
+                          unsigned int numOptions, CUjit_option* options, void** optionValues) {
   return of_link(state, [&](runtime::LinkState& link) {
-    return driver_result(link.add(type, data, size, name, target_capability()));
+    const auto of_input = runtime::JitOptions::read(numOptions, options, optionValues);
+    if (!of_input) return driver_result(of_input.failure());
+    return driver_result(link.add(type, data, size, name, target_capability(), *of_input));
   });
 }
 
@@ -54,14 +56,16 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
   return cuLinkAddFile_v2(state, type, path, numOptions, options, optionValues);
 }
 
-CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned int, CUjit_option*,
-                          void**) {
+CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned int numOptions,
+                          CUjit_option* options, void** optionValues) {
   return of_link(state, [&](runtime::LinkState& link) {
     if (!path) return CUDA_ERROR_INVALID_VALUE;
     std::ifstream file(path, std::ios::binary);
     const std::string data{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file.is_open() || file.bad()) return CUDA_ERROR_FILE_NOT_FOUND;
-    return driver_result(link.add(type, data.data(), data.size(), path, target_capability()));
+    const auto of_input = runtime::JitOptions::read(numOptions, options, optionValues);
+    if (!of_input) return driver_result(of_input.failure());
+    return driver_result(link.add(type, data.data(), data.size(), path, target_capability(), *of_input));
   });
 }
 

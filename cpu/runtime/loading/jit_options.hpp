@@ -17,6 +17,7 @@ class JitOptions {
   /// Writes to the caller's buffer (cut to its size, closed with a zero) and stores the length back into the size
   /// option, as the driver does. Nothing happens if there is no buffer.
   void write_error_log(std::string_view text) const { write(error_buffer_, error_size_, error_index_, text); }
+  bool has_error_log() const { return error_buffer_ != nullptr; }
   void write_info_log(std::string_view text) const { write(info_buffer_, info_size_, info_index_, text); }
   /// CU_JIT_WALL_TIME, in milliseconds.
   void write_wall_time(float milliseconds) const;

@@ -139,37 +139,47 @@ Result<std::string> PtxLinker::complete() {
   return ptx;
 }
 
-Failure LinkState::logged(Failure failure) const {
-  options_.write_error_log(failure.sentence());
+namespace {
+
+/// Puts what `failure` says into a caller's log, and reports it.
+Failure logged(Failure failure, const JitOptions& options) {
+  options.write_error_log(failure.sentence());
   report(failure.sentence());
   return failure;
 }
 
-Result<void> LinkState::add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability) {
+}  // namespace
+
+Result<void> LinkState::add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability,
+                            const JitOptions& of_input) {
   if (!data || size == 0) return ErrorCode::InvalidValue;
   if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) return ErrorCode::InvalidValue;
-  if (type == CU_JIT_INPUT_NVVM) {
-    constexpr const char* refused = "the driver links no LTO-IR; nvJitLink does";
-    return logged(Failure(ErrorCode::NotSupported, refused));
-  }
-  std::string input = name && *name ? name : "<unnamed input>";
   const std::lock_guard lock(mutex_);
   if (!image_.empty()) return ErrorCode::InvalidValue;  // already completed
+  if (Result<void> added = add_checked(type, data, size, name, capability); !added)
+    return logged(std::move(added).failure(), of_input.has_error_log() ? of_input : options_);
+  if (of_input.has_error_log()) of_input.write_error_log("");
+  if (const unsigned int limit = of_input.max_registers(); limit != 0)
+    max_registers_ = max_registers_ == 0 ? limit : std::min(max_registers_, limit);
+  return {};
+}
+
+Result<void> LinkState::add_checked(CUjitInputType type, const void* data, std::size_t size, const char* name,
+                                    int capability) {
+  if (type == CU_JIT_INPUT_NVVM) return Failure(ErrorCode::NotSupported, "the driver links no LTO-IR; nvJitLink does");
+  std::string input = name && *name ? name : "<unnamed input>";
   capability_ = capability;
   const auto add_units = [&] {
-    const std::string_view bytes(static_cast<const char*>(data), size);
-    Result<void> added = inputs_.add(bytes, input, static_cast<std::uint32_t>(capability));
-    return added ? std::move(added) : logged(std::move(added).failure());
+    return inputs_.add({static_cast<const char*>(data), size}, input, static_cast<std::uint32_t>(capability));
   };
   if (type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY) return add_units();
   Result<ImageSource> source = ptx_of_image(data, size, capability);
   // Nothing may need a function that exists only as machine code.
   if (!source && source.failure().code() == ErrorCode::NoBinaryForGpu) return add_units();
-  if (!source) return logged(Failure(source.failure().code(), "input '" + input + "': " + source.failure().sentence()));
+  if (!source) return Failure(source.failure().code(), "input '" + input + "': " + source.failure().sentence());
   const ptx::ParseResult parsed = ptx::parse(source->ptx);
-  if (!parsed.module) return logged(Failure(ErrorCode::InvalidPtx, ptx::format(parsed.diagnostics)));
-  if (Result<void> fits = check_target(*source, *parsed.module, capability); !fits)
-    return logged(std::move(fits).failure());
+  if (!parsed.module) return Failure(ErrorCode::InvalidPtx, ptx::format(parsed.diagnostics));
+  if (Result<void> fits = check_target(*source, *parsed.module, capability); !fits) return fits;
   inputs_.add_ptx(std::move(source->ptx), std::move(input));
   return {};
 }
@@ -191,8 +201,9 @@ Result<std::string_view> LinkState::complete() {
   const std::lock_guard lock(mutex_);
   if (image_.empty()) {
     Result<std::string> ptx = link();
-    if (!ptx) return logged(std::move(ptx).failure());
-    image_ = image::write_cubin(*ptx, static_cast<std::uint32_t>(capability_), options_.max_registers());
+    if (!ptx) return logged(std::move(ptx).failure(), options_);
+    const unsigned int limit = max_registers_ != 0 ? max_registers_ : options_.max_registers();
+    image_ = image::write_cubin(*ptx, static_cast<std::uint32_t>(capability_), limit);
     options_.write_error_log("");
     options_.write_info_log("");
   }

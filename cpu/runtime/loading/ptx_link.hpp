@@ -40,20 +40,23 @@ class LinkState {
  public:
   explicit LinkState(const JitOptions& options) : options_(options) {}
 
-  /// Checks the input at once, as the driver does.
-  Result<void> add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability);
+  /// Checks the input at once, as the driver does. `of_input` are its own options: where it has a log, what is wrong
+  /// with the input is written there, and not to the link's; of several limits of registers the lowest counts for the
+  /// image.
+  Result<void> add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability,
+                   const JitOptions& of_input);
   /// The linked image, a cubin that carries the PTX; it lives as long as this object.
   Result<std::string_view> complete();
 
  private:
   Result<std::string> link() const;
-  /// Puts what `failure` says into the caller's log, and reports it.
-  Failure logged(Failure failure) const;
+  Result<void> add_checked(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability);
 
   const JitOptions options_;
   std::mutex mutex_;
   linker::LinkInputs inputs_;
   int capability_ = 0;
+  unsigned int max_registers_ = 0;
   std::string image_;
 };
 

@@ -113,6 +113,23 @@ TEST_F(Registers, a_linked_image_keeps_the_limit_that_it_was_linked_with) {
   }
 }
 
+TEST_F(Registers, the_limit_of_an_input_counts_for_the_image_and_before_the_links) {
+  const std::string ptx = kernel_of_many(50);
+  CUjit_option options[] = {CU_JIT_MAX_REGISTERS};
+  void* of_link[] = {reinterpret_cast<void*>(64UL)};
+  void* of_input[] = {reinterpret_cast<void*>(40UL)};
+  CUlinkState link = nullptr;
+  ASSERT_EQ(CUDA_SUCCESS, cuLinkCreate(1, options, of_link, &link));
+  void* const text = const_cast<char*>(ptx.c_str());
+  ASSERT_EQ(CUDA_SUCCESS, cuLinkAddData(link, CU_JIT_INPUT_PTX, text, ptx.size() + 1, "many", 1, options, of_input));
+  void* image = nullptr;
+  ASSERT_EQ(CUDA_SUCCESS, cuLinkComplete(link, &image, nullptr));
+  CUmodule loaded = nullptr;
+  ASSERT_EQ(CUDA_SUCCESS, cuModuleLoadData(&loaded, image));
+  EXPECT_EQ(40, resources_of(loaded, "many").first);
+  EXPECT_EQ(CUDA_SUCCESS, cuLinkDestroy(link));
+}
+
 TEST_F(Registers, a_cubin_with_machine_code_says_what_that_takes) {
   CUmodule loaded = nullptr;
   ASSERT_EQ(CUDA_SUCCESS, cuModuleLoad(&loaded, CUCORE_TEST_DATA "/images/with_ptx.cubin"));
