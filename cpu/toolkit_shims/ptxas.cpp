@@ -221,7 +221,8 @@ int run(const std::vector<std::string>& words) {
   std::from_chars(limit.data(), limit.data() + limit.size(), max_registers);
   const std::string cubin = code.empty()
                                 ? cucore::cpu::image::write_cubin(source.text, architecture->number, max_registers)
-                                : with_ptx(code, {source.text + '\0'});
+                            : !ptx_of(code).empty() ? code  // by a script that went on to a program like this one
+                                                    : with_ptx(code, {source.text + '\0'});
   const std::string output = line->value("output-file").value_or("elf.o");
   return write_file(output, cubin) ? 0 : fatal("Output file '" + output + "' could not be written");
 }
