@@ -10,6 +10,7 @@
 #include "compiler_interface.hpp"
 #include "cpu/abi/checks.hpp"
 #include "cpu/abi/compiler.hpp"
+#include "cpu/analysis/flow/independent_threads.hpp"
 #include "cpu/analysis/flow/reach.hpp"
 #include "cpu/analysis/layout/layout.hpp"
 #include "cpu/analysis/unsupported.hpp"
@@ -17,6 +18,7 @@
 #include "cpu/compiler/checks/marks.hpp"
 #include "cpu/compiler/checks/number_marks.hpp"
 #include "cpu/compiler/compile_budget.hpp"
+#include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/emitters/module_emitter.hpp"
 #include "cpu/compiler/host_target.hpp"
 #include "cpu/compiler/instructions/body_steps.hpp"
@@ -129,7 +131,8 @@ Result<OptimisedKernel> make_scalar_form(const Analysed& kernel) {
   const CompileTime time;
   target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
   expand_number_marks(*ir);
-  if (!time.is_not_enough_for(*ir)) return OptimisedKernel{.ir = std::move(ir), .info = info};
+  if (!time.is_not_enough_for(*ir, cost_model::most_seconds_of_scalar_back_end))
+    return OptimisedKernel{.ir = std::move(ir), .info = info};
   target.spare_effort();
   info.frame_bytes = unoptimised_frame_bytes(kernel, *ir);
   return OptimisedKernel{.ir = std::move(ir), .info = info, .refusal = scalar_form_too_long};
@@ -140,6 +143,7 @@ Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
   const auto& [module, reach, layout, options, target, context] = kernel;
   if (Result<void> allowed = check_vector_form(module, reach, layout.info, options.checks); !allowed)
     return std::move(allowed).failure();
+  if (analysis::count_instructions(module, reach) > cost_model::largest_kernel_in_ptx) return refuse_form("its size");
   std::unique_ptr<llvm::Module> ir = new_module(kernel);
   ModuleEmitter emitter(module, reach, layout, context, *ir, kernel.host(), options.block, options.checks);
   emitter.declare();
@@ -163,7 +167,7 @@ Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
   info.frame_bytes = form->frame_bytes;
   if (Result<void> verified = verify(kernel, *ir); !verified) return std::move(verified).failure();
   target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
-  if (time.is_not_enough_for(*ir)) return refuse_form(vector_form_too_long);
+  if (time.is_not_enough_for(*ir, cost_model::most_seconds_of_back_end)) return refuse_form(vector_form_too_long);
   return OptimisedKernel{.ir = std::move(ir), .info = info};
 }
 

@@ -31,8 +31,8 @@ CompileTime::CompileTime() : since_(thread_time()) {}
 
 bool CompileTime::is_up() const { return thread_time() - since_ > cost_model::most_seconds_of_passes; }
 
-bool CompileTime::is_not_enough_for(const llvm::Module& ir) const {
-  return is_up() || seconds_of_back_end(ir) > cost_model::most_seconds_of_back_end;
+bool CompileTime::is_not_enough_for(const llvm::Module& ir, double most) const {
+  return is_up() || seconds_of_back_end(ir) > most;
 }
 
 }  // namespace cucore::cpu::compiler

@@ -17,8 +17,9 @@ class CompileTime {
   CompileTime();
   bool is_up() const;
 
-  /// Whether the back end would take too long for this module, or making the module already did.
-  bool is_not_enough_for(const llvm::Module& ir) const;
+  /// Whether the back end would take more than `most` seconds for this module, or making the module already took too
+  /// long.
+  bool is_not_enough_for(const llvm::Module& ir, double most) const;
 
  private:
   double since_;

@@ -16,6 +16,9 @@ namespace cucore::cpu::compiler::cost_model {
 
 /// Instructions of the scalar form, from which on a compile takes too long. Not measured by a committed bench.
 inline constexpr unsigned largest_kernel = 4000;
+/// Instructions of PTX that become more than those: then they are not even made. Convolutions of spconv and products of
+/// cuDSS in cpu_device/corpus.py have 11,000 and more, and spent half of their compile on it.
+inline constexpr std::size_t largest_kernel_in_ptx = 8000;
 /// Instructions of the vector form before it is optimised, as a whole and in one block: LLVM schedules a block in time
 /// that grows faster than its length. Not measured by a committed bench.
 inline constexpr unsigned largest_group = 30000;
@@ -102,9 +105,10 @@ inline constexpr unsigned deepest_bounds = 8;
 // a block in time that grows with the square of its length:
 inline constexpr double seconds_of_instruction = 55e-6;
 inline constexpr double seconds_of_pair = 2.7e-9;
-/// On slower and busier processors it takes twice as long: reductions of CatBoost's by CUB that were to take 2.9 seconds
-/// took 6 to 8 (bench/results/first-launch-corpus-xeon.txt).
+/// On slower and busier processors it takes twice as long: reductions by CUB that were to take 2.9 seconds took 6 to 8
+/// (bench/results/first-launch-corpus-xeon.txt). The scalar form may take more: code that is not optimised is slow.
 inline constexpr double most_seconds_of_back_end = 2;
+inline constexpr double most_seconds_of_scalar_back_end = 3;
 
 /// Passes before the back end took 1.1 seconds of the largest of those kernels.
 inline constexpr double most_seconds_of_passes = 2;
