@@ -129,9 +129,9 @@ Result<OptimisedKernel> make_scalar_form(const Analysed& kernel) {
     return OptimisedKernel{.ir = std::move(ir), .info = info};
   }
   const CompileTime time;
-  target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
+  const bool is_optimised = target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
   expand_number_marks(*ir);
-  if (!time.is_not_enough_for(*ir, cost_model::most_seconds_of_scalar_back_end))
+  if (is_optimised && !time.is_not_enough_for(*ir, cost_model::most_seconds_of_scalar_back_end))
     return OptimisedKernel{.ir = std::move(ir), .info = info};
   target.spare_effort();
   info.frame_bytes = unoptimised_frame_bytes(kernel, *ir);
@@ -151,8 +151,7 @@ Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
     return cannot_compile(kernel.kernel_name(), ": " + emitted.failure().sentence());
   if (Result<void> verified = verify(kernel, *ir); !verified) return std::move(verified).failure();
   const CompileTime time;
-  target.optimise(*ir, /*checked=*/false, time);
-  if (time.is_up()) return refuse_form(vector_form_too_long);
+  if (!target.optimise(*ir, /*checked=*/false, time)) return refuse_form(vector_form_too_long);
   KernelInfo info = layout.info;
   Result<VectorForm> form = vectorise(*emitter.kernel(), {.options = options,
                                                           .host = kernel.host(),
@@ -166,8 +165,9 @@ Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
   info.waiting_bytes = form->waiting_bytes;
   info.frame_bytes = form->frame_bytes;
   if (Result<void> verified = verify(kernel, *ir); !verified) return std::move(verified).failure();
-  target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
-  if (time.is_not_enough_for(*ir, cost_model::most_seconds_of_back_end)) return refuse_form(vector_form_too_long);
+  const bool is_optimised = target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
+  if (!is_optimised || time.is_not_enough_for(*ir, cost_model::most_seconds_of_back_end))
+    return refuse_form(vector_form_too_long);
   return OptimisedKernel{.ir = std::move(ir), .info = info};
 }
 

@@ -29,7 +29,9 @@ double seconds_of_back_end(const llvm::Module& ir) {
 
 CompileTime::CompileTime() : since_(thread_time()) {}
 
-bool CompileTime::is_up() const { return thread_time() - since_ > cost_model::most_seconds_of_passes; }
+double CompileTime::seconds() const { return thread_time() - since_; }
+
+bool CompileTime::is_up() const { return seconds() > cost_model::most_seconds_of_passes; }
 
 bool CompileTime::is_not_enough_for(const llvm::Module& ir, double most) const {
   return is_up() || seconds_of_back_end(ir) > most;

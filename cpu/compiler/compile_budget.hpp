@@ -16,6 +16,7 @@ class CompileTime {
  public:
   CompileTime();
   bool is_up() const;
+  double seconds() const;
 
   /// Whether the back end would take more than `most` seconds for this module, or making the module already took too
   /// long.

@@ -29,8 +29,9 @@ class HostTarget {
   bool has_feature(const char* name) const;
   HostFeatures features() const;
   void prepare(llvm::Module& ir) const;  ///< sets triple and data layout
-  /// optimise.cpp; `checked`: it may have marks of checks. When the time is up, optional passes are left out.
-  void optimise(llvm::Module& ir, bool checked, const CompileTime& time) const;
+  /// optimise.cpp; `checked`: it may have marks of checks. When the time is up, optional passes are left out,
+  /// and the answer is false.
+  bool optimise(llvm::Module& ir, bool checked, const CompileTime& time) const;
   void spare_effort() const;                             ///< code from here on is quick to make instead of quick to run
   Result<std::string> assemble(llvm::Module& ir) const;  ///< object code
   Result<std::string> assembly(llvm::Module& ir) const;

@@ -16,14 +16,17 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include <optional>
+#include <utility>
 
 #include "cpu/compiler/compile_budget.hpp"
+#include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/host_target.hpp"
 #include "cpu/compiler/passes/forward_stores.hpp"
 #include "cpu/compiler/passes/hoist_checks.hpp"
 #include "cpu/compiler/passes/mask_lanes.hpp"
 #include "cpu/compiler/passes/narrow_masks.hpp"
 #include "cpu/compiler/passes/opaque_masks.hpp"
+#include "cpu/compiler/passes/promote_slots.hpp"
 
 namespace cucore::cpu::compiler {
 namespace {
@@ -45,8 +48,9 @@ struct Analyses {
   }
 };
 
-llvm::FunctionPassManager slots_to_values() {
+llvm::FunctionPassManager slots_to_values(PromoteSlotsPass promote) {
   llvm::FunctionPassManager passes;
+  passes.addPass(std::move(promote));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass());
@@ -77,16 +81,20 @@ llvm::FunctionPassManager whole_function(bool checked, bool has_mask_registers) 
 
 }  // namespace
 
-void HostTarget::optimise(llvm::Module& ir, bool checked, const CompileTime& time) const {
+bool HostTarget::optimise(llvm::Module& ir, bool checked, const CompileTime& time) const {
   llvm::PassInstrumentationCallbacks callbacks;
-  callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef, const llvm::Any&) { return !time.is_up(); });
+  bool has_slots_left = false;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [&](llvm::StringRef, const llvm::Any&) { return !has_slots_left && !time.is_up(); });
+  PromoteSlotsPass promote([&] { return time.seconds() < cost_model::most_seconds_of_slots; }, &has_slots_left);
   Analyses analyses(machine_.get(), callbacks);
   llvm::ModulePassManager pipeline;
-  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(slots_to_values()));
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(slots_to_values(std::move(promote))));
   pipeline.addPass(llvm::AlwaysInlinerPass(false));
   pipeline.addPass(llvm::GlobalDCEPass());
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(whole_function(checked, has_feature("avx512f"))));
   pipeline.run(ir, analyses.modules);
+  return !has_slots_left && !time.is_up();
 }
 
 }  // namespace cucore::cpu::compiler

@@ -113,6 +113,13 @@ inline constexpr double most_seconds_of_scalar_back_end = 3;
 /// Passes before the back end took 1.1 seconds of the largest of those kernels.
 inline constexpr double most_seconds_of_passes = 2;
 
+/// Stack slots whose values meet, times blocks, up to which LLVM's pass makes values of them in half a second or so;
+/// for how long that goes on beyond, and how many are made values together. Set by a selection of XGBoost's by CUB in
+/// cpu_device/corpus.py, which took 18 seconds.
+inline constexpr std::size_t most_slots_times_blocks = 20'000'000;
+inline constexpr double most_seconds_of_slots = 1;
+inline constexpr std::size_t slots_at_a_time = 64;
+
 // How far passes and checks look.
 
 /// Bytes from the first access to the end of the last that one look answers for. Not measured by a committed bench.
