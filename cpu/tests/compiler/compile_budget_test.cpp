@@ -73,6 +73,29 @@ Words run_on_table(TestModule& module) {
 constexpr unsigned too_many_loads = 210;
 constexpr unsigned too_many_steps = 30000;
 
+/// Registers that get their values on two ways each, which meet before they are used at the end: slots times blocks.
+std::string kernel_of_meeting_values(unsigned count) {
+  std::string body = ".reg .u32 %v<" + std::to_string(count) + ">;\nmov.u32 %r1, %r0;\n";
+  for (unsigned n = 0; n < count; ++n) {
+    const std::string number = std::to_string(n), label = "over" + number;
+    body += "mov.u32 %v" + number + ", " + number + ";\nand.b32 %r2, %r1, " + std::to_string(1U << n % 5) +
+            ";\nsetp.eq.u32 %p0, %r2, 0;\n@%p0 bra " + label + ";\nadd.u32 %v" + number + ", %r1, " + number + ";\n" +
+            label + ":\nadd.u32 %r1, %r1, 1;\n";
+  }
+  for (unsigned n = 0; n < count; ++n) body += "xor.b32 %r1, %r1, %v" + std::to_string(n) + ";\n";
+  return kernel(body);
+}
+
+Words results_of_meeting_values(unsigned count) {
+  Words results;
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    std::uint32_t a = thread, all = 0;
+    for (std::uint32_t n = 0; n < count; ++n, ++a) all ^= (a & 1U << n % 5) != 0 ? a + n : n;
+    results.push_back(a ^ all);
+  }
+  return results;
+}
+
 class CompileBudget : public OwnFolder {};
 
 }  // namespace
@@ -110,6 +133,13 @@ TEST_F(CompileBudget, a_scalar_form_that_takes_too_long_is_not_optimised_and_not
   TestModule scalar(long_straight_kernel(too_many_steps), FormOfCode::Scalar);
   EXPECT_EQ(run_on_table(scalar), results_of_long_straight_kernel(too_many_steps));
   EXPECT_EQ(scalar.refusal, "the time that its scalar form takes to optimise");
+}
+
+TEST_F(CompileBudget, values_that_meet_in_many_blocks_are_right_however_many_there_was_time_for) {
+  for (const unsigned count : {50U, 4500U}) {
+    TestModule module(kernel_of_meeting_values(count), FormOfCode::Scalar);
+    EXPECT_EQ(run_on_table(module), results_of_meeting_values(count)) << count;
+  }
 }
 
 }  // namespace cucore::cpu
