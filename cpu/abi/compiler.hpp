@@ -33,7 +33,9 @@ struct KernelInfo {
   bool counts_laps = false;             ///< it may call cucpu_lap, and so be suspended
   FormOfCode form = FormOfCode::Scalar;
   std::uint32_t frame_bytes = 0;  ///< stack wanted beyond local variables by the vector form and by code for debuggers
-  std::uint32_t waiting_bytes = 0;  ///< of that: what the threads of a block keep across barriers
+  std::uint32_t waiting_bytes = 0;     ///< of that: what the threads of a block keep across barriers
+  std::uint32_t threads_of_fiber = 1;  ///< that `run_thread` runs, from the one that it is called for on: a warp where
+                                       ///< the vector form has loops that wait for other threads
 };
 
 /// Shared memory that GPUs keep back in every block for their own software, such as cooperative groups' scratch. Here a
@@ -90,7 +92,7 @@ struct PtxPlace {
 };
 
 /// Compiled code of one kernel: `run_thread` if it needs fibers (or was asked for), else `run_block`; the other is
-/// null. The vector form needs none. Owns its memory; destroy only when no launch uses it.
+/// null. Owns its memory; destroy only when no launch uses it.
 class Code {
  public:
   virtual ~Code() = default;

@@ -65,7 +65,8 @@ struct ThreadState {
 inline constexpr std::uint32_t aligned_place = 1u << 31;
 
 /// Compiled forms of one kernel.
-using RunThread = void (*)(ThreadState*);  ///< one device thread to its end (may switch fibers on the way)
+/// One device thread to its end, or a warp of them (KernelInfo::threads_of_fiber); may switch fibers on the way.
+using RunThread = void (*)(ThreadState*);
 /// All threads of a block in a plain loop; null if fibers are needed. Code that runs rows (KernelInfo::runs_rows) takes
 /// the first row of threads of `row_blocks` blocks, then the second: `block_id` says which block it is at, and in the
 /// end names the last one.

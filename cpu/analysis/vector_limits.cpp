@@ -42,6 +42,17 @@ Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
 
 }  // namespace
 
+Failure refuse_waiting(const ptx::Module& module, const Reach& reach, std::string_view why) {
+  for (const ptx::FunctionId id : reach.functions) {
+    const WaitingEdges waiting = find_waiting_edges(module, id, reach);
+    if (waiting.yielding.empty()) continue;
+    const ControlFlow flow(module.functions[id]);
+    const PtxBlock& last = flow.blocks[waiting.yielding.begin()->first];
+    return refused(module.functions[id].body[last.end - 1], why);
+  }
+  return not_supported(std::string(why));
+}
+
 Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
                                std::uint32_t checks) {
   if ((checks & ~(check_class::memory_checks | check_class::number_checks)) != 0)
@@ -52,18 +63,12 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
     if ((checks & check_class::memory_checks) != 0) {
       if (Result<void> known = check_accesses(function, reach.functions.size() > 1); !known) return known;
     }
-    if (const WaitingEdges waiting = find_waiting_edges(module, id, reach); !waiting.yielding.empty()) {
-      const ControlFlow flow(function);
-      const PtxBlock& last = flow.blocks[waiting.yielding.begin()->first];
-      return refused(function.body[last.end - 1], "a loop that waits for other threads");
-    }
     if (has_short_local_addresses(function)) return not_supported("addresses of local variables in 32 bits");
     for (const ptx::Instruction& instruction : function.body) {
       switch (instruction.opcode) {
         case ptx::Opcode::Alloca:
         case ptx::Opcode::Stacksave:
         case ptx::Opcode::Stackrestore:
-        case ptx::Opcode::Nanosleep:
         case ptx::Opcode::Mbarrier:
         case ptx::Opcode::Tensormap:
         case ptx::Opcode::Clusterlaunchcontrol:

@@ -19,6 +19,10 @@ inline constexpr std::uint32_t lane_alignment = 16;
 /// In a failure's text, between what keeps a kernel from the vector form and its PTX line.
 inline constexpr std::string_view place_of_refusal = " at PTX line ";
 
+/// `why` with the place of a loop that waits for other threads: whether it keeps a kernel from the vector form, only
+/// the compile shows.
+Failure refuse_waiting(const ptx::Module& module, const Reach& reach, std::string_view why);
+
 /// Whether nothing keeps a kernel in the scalar form so far; else a failure says what, and in which line if it is one
 /// instruction. `checks` are those of CompileOptions.
 Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,

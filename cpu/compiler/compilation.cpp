@@ -34,6 +34,7 @@ using analysis::find_unsupported_in;
 using analysis::lay_out;
 using analysis::Layout;
 using analysis::Reach;
+using analysis::refuse_waiting;
 using analysis::Unsupported;
 
 /// What the steps read: a kernel and all that was found out about it before there is code.
@@ -158,9 +159,11 @@ Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
                                                           .shared = layout.shared_variables,
                                                           .local_bytes = info.local_bytes,
                                                           .in_lockstep = !reach.lockstep.empty()});
+  if (!form && is_for_waiting(form.failure())) return refuse_waiting(module, reach, form.failure().sentence());
   if (!form) return std::move(form).failure();
   info.form = FormOfCode::Vector;
-  info.needs_fibers = false;
+  info.needs_fibers = form->threads_of_fiber != 0;
+  info.threads_of_fiber = std::max(1U, form->threads_of_fiber);
   info.runs_rows = form->runs_rows;
   info.waiting_bytes = form->waiting_bytes;
   info.frame_bytes = form->frame_bytes;

@@ -164,7 +164,7 @@ FORMS = """
 .version 7.8
 .target sm_80
 .address_size 64
-.visible .entry _Z4waitv() { nanosleep.u32 100; ret; }
+.visible .entry _Z4waitv() { bar.arrive 1, 64; ret; }
 .visible .entry fast() { ret; }
 """
 
@@ -174,7 +174,7 @@ def test_forms_are_told_without_running(run, tmp_path):
     done = run("inspect", "--forms", tmp_path / "forms.ptx")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "wait(): scalar form, because of nanosleep at PTX line 5: nanosleep.u32",
+        "wait(): scalar form, because of a barrier of part of a block at PTX line 5: bar.arrive",
         "fast: vector form, for blocks of 256x1x1 threads",
     ]
     done = run("inspect", "--forms", "--json", "--block", "4,4,2", tmp_path / "forms.ptx")
@@ -184,9 +184,9 @@ def test_forms_are_told_without_running(run, tmp_path):
         "symbol": "_Z4waitv",
         "form": "scalar",
         "block": "4x4x2",
-        "reason": "nanosleep",
+        "reason": "a barrier of part of a block",
         "ptx_line": 5,
-        "place": "PTX line 5: nanosleep.u32",
+        "place": "PTX line 5: bar.arrive",
     }
     assert fast == {"kernel": "fast", "symbol": "fast", "form": "vector", "block": "4x4x2"}
     assert "because of small blocks" in run("inspect", "--forms", "--block", "4", tmp_path / "forms.ptx").stdout
@@ -208,7 +208,8 @@ def nvcc_of(run):
 def test_forms_are_told_of_what_compilers_make(run, tmp_path, made):
     source, file = tmp_path / "two.cu", tmp_path / f"two.{made}"
     source.write_text(
-        "__global__ void wait(volatile int* flag) {\n  while (*flag == 0) __nanosleep(100);\n}\n"
+        "__global__ void wait(volatile int* flag) {\n  while (flag[threadIdx.x] == 0) __nanosleep(100);\n"
+        "  flag[1] = 1;\n  __syncthreads();\n}\n"
         "__global__ void scale(float* x) { x[threadIdx.x] *= 2; }\n"
         "#ifndef __CUDACC_RTC__\nint main() {}\n#endif\n"
     )

@@ -47,6 +47,29 @@ bool has_independent_threads(const ptx::Module& module, const Reach& reach) {
   });
 }
 
+bool has_threads_that_meet(const ptx::Module& module, const Reach& reach) {
+  if (!reach.needs_fibers || reach.names_other_blocks || !reach.exchanges.empty() || !reach.lockstep.empty())
+    return false;
+  if (!reach.kernels.empty() || reach.reads_reserved_shared) return false;
+  return std::none_of(reach.functions.begin(), reach.functions.end(), [&](ptx::FunctionId id) {
+    const ptx::Function& function = module.functions[id];
+    return (reach.observes[id] && !reach.waits) ||
+           std::any_of(function.body.begin(), function.body.end(), [&](const ptx::Instruction& instruction) {
+             return instruction.opcode == Opcode::Activemask || (instruction.opcode == Opcode::Red && !reach.waits) ||
+                    is_indirect_call(instruction) || calls_the_runtime(module, instruction);
+           });
+  });
+}
+
+std::size_t count_meetings(const ptx::Module& module, const Reach& reach) {
+  std::size_t count = 0;
+  for (const ptx::FunctionId id : reach.functions) {
+    const std::vector<ptx::Instruction>& body = module.functions[id].body;
+    count += static_cast<std::size_t>(std::count_if(body.begin(), body.end(), is_convergent));
+  }
+  return count;
+}
+
 std::size_t count_instructions(const ptx::Module& module, const Reach& reach) {
   std::size_t count = 0;
   for (const ptx::FunctionId id : reach.functions) count += module.functions[id].body.size();

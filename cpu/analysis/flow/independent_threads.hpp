@@ -13,8 +13,16 @@ namespace cucore::cpu::analysis {
 /// launches. `reach` is of find_reach_and_waits.
 bool has_independent_threads(const ptx::Module& module, const Reach& reach);
 
+/// Whether a kernel's threads meet at barriers and in warp operations, and have what other blocks may not touch
+/// besides, so that it makes no difference either in what form it runs: no atomics but where it waits for other blocks,
+/// whose order nobody knows anyway.
+bool has_threads_that_meet(const ptx::Module& module, const Reach& reach);
+
 /// Instructions of all functions that a kernel reaches.
 std::size_t count_instructions(const ptx::Module& module, const Reach& reach);
+
+/// Those at which threads wait for each other.
+std::size_t count_meetings(const ptx::Module& module, const Reach& reach);
 
 /// Whether one of these functions has a loop, or calls itself.
 bool may_repeat(const ptx::Module& module, const Reach& reach);

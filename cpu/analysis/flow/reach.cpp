@@ -276,6 +276,7 @@ Reach find_reach_and_waits(const ptx::Module& module, FunctionId kernel) {
   reach.needs_fibers |= !reach.lockstep.empty();
   for (FunctionId function : reach.functions) {
     const WaitingEdges edges = find_waiting_edges(module, function, reach);
+    reach.waits |= !edges.yielding.empty();
     reach.needs_fibers |= !edges.yielding.empty();
     reach.counts_laps |= !edges.lapping.empty();
   }

@@ -38,6 +38,7 @@ struct Reach {
   bool needs_fibers = false;               ///< a barrier, a warp operation, a waiting loop or a lockstep point anywhere
 
   // Only find_reach_and_waits says the rest, and all of needs_fibers.
+  bool waits = false;        ///< a waiting loop anywhere
   bool counts_laps = false;  ///< a loop with a lapping edge anywhere (waiting_loops.hpp)
   PlainExchanges exchanges;  ///< plain accesses by which lanes of a warp exchange values
   LockstepPoints lockstep;   ///< where lanes of a warp count on running in step

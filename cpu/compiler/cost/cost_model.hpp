@@ -21,8 +21,10 @@ inline constexpr unsigned largest_kernel = 4000;
 inline constexpr std::size_t largest_kernel_in_ptx = 8000;
 /// Instructions of the vector form before it is optimised, as a whole and in one block: LLVM schedules a block in time
 /// that grows faster than its length. Not measured by a committed bench.
-inline constexpr unsigned largest_group = 30000;
+inline constexpr unsigned largest_group = 60000;
 inline constexpr std::size_t largest_block = 5000;
+/// From here on the masked version's values stay in memory. Set by the reductions in cpu_device/cupy_operations.py.
+inline constexpr unsigned largest_group_in_registers = 12000;
 /// Bytes that all groups of a block keep across barriers. Not measured by a committed bench.
 inline constexpr std::uint64_t largest_waiting_bytes = std::uint64_t{4} << 20;
 
@@ -65,6 +67,9 @@ inline constexpr int cheap_test = 16;
 /// Instructions that are copied so that a test need not be made again: none, since both copies would run under masks.
 /// Set by block_reduce in cpu_device/strangers.py.
 inline constexpr int most_copied_instructions = 0;
+/// Instructions of a side of a branch that all lanes run rather than part before it. Set by max and argmax in
+/// cpu_device/cupy_operations.py.
+inline constexpr std::size_t longest_flat_side = 12;
 /// Instructions of a side of a branch that are worth a third copy, under a mask. Set with it.
 inline constexpr std::size_t longest_side = 80;
 /// Values that are compared before lanes go back to the full version. Not measured by a committed bench.

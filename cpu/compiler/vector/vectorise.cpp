@@ -8,6 +8,7 @@
 #include "cpu/abi/checks.hpp"
 #include "cpu/analysis/vector_limits.hpp"
 #include "cpu/compiler/cost/cost_model.hpp"
+#include "cpu/compiler/vector/analysis/polls.hpp"
 #include "cpu/compiler/vector/analysis/refusal.hpp"
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 #include "cpu/compiler/vector/emission/entry.hpp"
@@ -15,6 +16,7 @@
 #include "cpu/compiler/vector/steps/assume_rows.hpp"
 #include "cpu/compiler/vector/steps/choose_form.hpp"
 #include "cpu/compiler/vector/steps/choose_width.hpp"
+#include "cpu/compiler/vector/steps/flatten_branches.hpp"
 #include "cpu/compiler/vector/steps/isolate_convergent_operations.hpp"
 #include "cpu/compiler/vector/steps/join_pairs.hpp"
 #include "cpu/compiler/vector/steps/normalise.hpp"
@@ -39,7 +41,8 @@ Result<Analysed> analyse(llvm::Function& scalar, const VectorRequest& request, u
   auto flow = std::make_unique<const ControlFlow>(scalar);
   if (!flow->is_reducible()) return refusal("a loop with two entries");
   const unsigned least = smallest_group(*flow, request.in_lockstep);
-  const VectorWidth width = choose_width(scalar, *flow, request.options.block, request.host, least, most);
+  VectorWidth width = choose_width(scalar, *flow, request.options.block, request.host, least, most);
+  width.on_fibers = has_polls(scalar);
   if (std::uint64_t{request.local_bytes} * width.group() > largest_group_frames)
     return refusal("large local variables");
   StrideAnalysis strides(*flow, scalar, width, /*masked=*/false);
@@ -49,15 +52,16 @@ Result<Analysed> analyse(llvm::Function& scalar, const VectorRequest& request, u
   return Analysed{std::move(flow), least, width, std::move(strides)};
 }
 
-/// Analyse → join pairs → recompute → split before checks → gather checks: repeated until no step changes the code, so
-/// that the result is true of it.
+/// Analyse → flatten branches → join pairs → recompute → split before checks → gather checks: repeated until no step
+/// changes the code, so that the result is true of it.
 Result<Analysed> prepare(llvm::Function& scalar, const VectorRequest& request, unsigned most) {
   for (;;) {
     Result<Analysed> kernel = analyse(scalar, request, most);
     if (!kernel) return kernel;
     const auto& [flow, least, width, strides] = *kernel;
+    if (request.options.checks == 0 && flatten_branches(*flow, strides)) continue;
     if (join_pairs(*flow, strides)) continue;
-    if (width.groups() > 1 && recompute_behind_barriers(*flow, strides)) continue;
+    if (width.groups() > 1 && !width.on_fibers && recompute_behind_barriers(*flow, strides)) continue;
     if (split_before_checks(scalar, strides)) continue;
     gather_checks(scalar, strides);
     return kernel;
@@ -99,8 +103,12 @@ Result<VectorForm> finish(llvm::Function& scalar, const VectorRequest& request, 
   form.runs_rows = request.options.checks == 0 && may_run_rows(scalar, *flow, strides, width);
   form.waiting_bytes = static_cast<std::uint32_t>(waiting_bytes);
   form.frame_bytes = frame_bytes(scalar, width) + 2 * request.local_bytes * width.group() + form.waiting_bytes;
+  form.threads_of_fiber = width.on_fibers ? width.group() : 0;
   group.function->addFnAttr(llvm::Attribute::AlwaysInline);
-  emit_run_block(group.function, width, group.frame_bytes, form.runs_rows);
+  if (width.on_fibers)
+    emit_run_fiber(group.function);
+  else
+    emit_run_block(group.function, width, group.frame_bytes, form.runs_rows);
   scalar.eraseFromParent();
   return form;
 }
@@ -117,8 +125,10 @@ Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& reques
   normalise(scalar);
   if (options.checks == 0 && assume_rows(scalar, request)) normalise(scalar);
   isolate_convergent_operations(scalar);
+  const bool waits = has_polls(scalar);
+  if (waits && options.checks != 0) return refusal(waits_for_threads);
   bool masked = options.form == FormOfCode::Masked;
-  for (unsigned most = most_threads;;) {
+  for (unsigned most = waits ? warp_lanes : most_threads;;) {
     Result<Analysed> kernel = prepare(scalar, request, most);
     if (!kernel) return std::move(kernel).failure();
     Result<EmittedGroup> group = emit_group(scalar, *kernel->flow, kernel->width, request.host, masked);
@@ -134,5 +144,7 @@ Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& reques
       most = kernel->width.group() / 2;
   }
 }
+
+bool is_for_waiting(const Failure& refusal) { return refusal.sentence() == waits_for_threads; }
 
 }  // namespace cucore::cpu::compiler

@@ -26,10 +26,14 @@ struct VectorForm {
   bool runs_rows;
   std::uint32_t waiting_bytes;
   std::uint32_t frame_bytes;
+  std::uint32_t threads_of_fiber;  ///< 0: it needs none
 };
 
 /// Replaces the kernel's body `scalar` (in SSA, calls inlined) by entry points that run it in the vector form. A
 /// failure says why not, in the words of CompileResult::refusal; the module is then of no more use.
 Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& request);
+
+/// Whether it was refused since lanes may wait for others of their own warp, in some loop.
+bool is_for_waiting(const Failure& refusal);
 
 }  // namespace cucore::cpu::compiler

@@ -9,18 +9,18 @@ namespace cucore::cpu::loader {
 namespace {
 
 /// The last byte is the layout's version.
-constexpr std::string_view mark("cucpuk\n\x05", 8);
-static_assert(sizeof(KernelInfo) == 36, "write the new field, read it back, and give the layout a new version");
+constexpr std::string_view mark("cucpuk\n\x06", 8);
+static_assert(sizeof(KernelInfo) == 40, "write the new field, read it back, and give the layout a new version");
 
 /// The fixed part of a record, as it stands in memory: files do not leave the machine's kind of processor.
 struct Fixed {
   std::uint32_t static_shared, declared_shared, shared_alignment, local_bytes, param_bytes, registers;
   std::uint8_t needs_fibers, counts_laps;
   std::uint16_t runs_rows;
-  std::uint32_t form, frame_bytes, waiting_bytes;
+  std::uint32_t form, frame_bytes, waiting_bytes, threads_of_fiber, unused;
   std::uint64_t refusal_bytes, object_bytes;
 };
-static_assert(sizeof(Fixed) == 56, "padding would have no value");
+static_assert(sizeof(Fixed) == 64, "padding would have no value");
 
 }  // namespace
 
@@ -38,6 +38,8 @@ std::string encode(const KernelKey& key, const KernelRecord& record) {
                     .form = static_cast<std::uint32_t>(info.form),
                     .frame_bytes = info.frame_bytes,
                     .waiting_bytes = info.waiting_bytes,
+                    .threads_of_fiber = info.threads_of_fiber,
+                    .unused = 0,
                     .refusal_bytes = record.refusal.size(),
                     .object_bytes = record.object.size()};
   std::string content(reinterpret_cast<const char*>(&fixed), sizeof fixed);
@@ -64,7 +66,8 @@ std::optional<KernelRecord> decode(const KernelKey& key, std::string_view bytes)
                                .counts_laps = fixed.counts_laps != 0,
                                .form = fixed.form == 0 ? FormOfCode::Scalar : FormOfCode::Vector,
                                .frame_bytes = fixed.frame_bytes,
-                               .waiting_bytes = fixed.waiting_bytes},
+                               .waiting_bytes = fixed.waiting_bytes,
+                               .threads_of_fiber = fixed.threads_of_fiber},
                       .refusal = std::string(text.substr(0, fixed.refusal_bytes)),
                       .object = std::string(text.substr(fixed.refusal_bytes))};
 }

@@ -18,7 +18,7 @@ namespace {
 
 void run_thread(void* argument) {
   auto* const thread = static_cast<DeviceThread*>(argument);
-  thread->block->grid().code->run_thread(&thread->state);
+  thread->block->code().run_thread(&thread->state);
 }
 
 /// The lane whose value `thread` gets, or -1 if it is out of range: the PTX ISA's definition of shfl.sync.
@@ -44,9 +44,9 @@ int source_lane(Block::WarpOperation operation, int lane, std::uint32_t lane_ope
 
 }  // namespace
 
-Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windows, std::uint32_t worker,
-             StackPool& stacks)
-    : cluster_(cluster), grid_(grid), stacks_(stacks) {
+Block::Block(Cluster& cluster, Grid& grid, const Code& code, std::uint64_t index, std::byte* windows,
+             std::uint32_t worker, StackPool& stacks)
+    : cluster_(cluster), grid_(grid), code_(code), threads_of_fiber_(code.info.threads_of_fiber), stacks_(stacks) {
   state_.launch = &grid.state;
   set_block_id(state_, grid, index);
   draws_ = SeededDraws(grid, state_);
@@ -66,12 +66,14 @@ Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windo
   warpgroups_.resize(count / warpgroup_threads);
   ended_lanes_.resize(warps, 0);
   if (count % lane_count != 0) ended_lanes_.back() = ~0u << (count % lane_count);  // lanes that never were
-  threads_.resize(count);
+  threads_.resize((count + threads_of_fiber_ - 1) / threads_of_fiber_);
   for (std::uint32_t place = 0; place < threads_.size(); ++place) {
     DeviceThread& thread = threads_[place];
+    const std::uint32_t first = place * threads_of_fiber_;
     thread.block = this;
+    thread.count = std::min(threads_of_fiber_, count - first);
     thread.state.block = &state_;
-    set_thread_id(thread.state, grid, place);
+    set_thread_id(thread.state, grid, first);
     thread.state.runtime = &thread;
     ready_.push_back(place);
   }
@@ -98,7 +100,7 @@ bool Block::run_round() {
     DeviceThread& thread = threads_[ready_.front()];
     ready_.pop_front();
     if (!thread.fiber.is_started())
-      thread.fiber.start(stacks_.take(grid_.stack_bytes(grid_.code->info)), run_thread, &thread);
+      thread.fiber.start(stacks_.take(grid_.stack_bytes(code_.info)), run_thread, &thread);
     running_ = &thread;
     laps_ = 0;
     ++switches_;
@@ -108,7 +110,7 @@ bool Block::run_round() {
       thread.instruction = thread.fiber.fault().instruction;
       // If a grid runs too long, the cluster reports where all threads are.
       if (thread.fiber.fault().signal != interrupt_signal)
-        fail_with_fault(grid_, state_, &thread.state, thread.fiber.fault());
+        fail_with_fault(grid_, state_, thread.count == 1 ? &thread.state : nullptr, thread.fiber.fault());
       return false;
     }
     if (grid_.is_abandoned()) forget_variables(thread.fiber.stack());
@@ -120,7 +122,8 @@ bool Block::run_round() {
 
 Block::Outcome Block::run() {
   // With race checks each poll costs more than a turn would save.
-  const std::uint32_t turn = races() ? 0 : std::min(turn_switches, turn_of_thread * grid_.threads_per_block);
+  const std::uint32_t turn =
+      races() ? 0 : std::min(turn_switches, turn_of_thread * static_cast<std::uint32_t>(threads_.size()));
   std::size_t polls_in_vain = 0;
   // Threads that wait for lanes that may still arrive go on when only polling is left. False: there are none, or only
   // lanes that poll themselves.
@@ -188,10 +191,10 @@ void Block::lap(const void* caller) {
   poll(*running_);
 }
 
-Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count) {
+Block::Barrier& Block::note_arrival(const DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
   Barrier& barrier = barriers_[id % barrier_count];
   if (barrier.expected == 0) barrier.expected = count == 0 ? grid_.threads_per_block : count;
-  ++barrier.arrived;
+  barrier.arrived += thread.count;
   has_progressed_ = true;
   return barrier;
 }
@@ -232,14 +235,14 @@ void Block::release(Barrier& barrier) {
 }
 
 void Block::arrive_at_barrier(const DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
-  Barrier& barrier = note_arrival(id, count);
+  Barrier& barrier = note_arrival(thread, id, count);
   BlockRaces* const races = this->races();
   barrier.arrivals.emplace_back(thread.state.linear, races != nullptr ? races->arrive() : 0);
   if (is_complete(barrier)) release(barrier);
 }
 
 void Block::wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
-  Barrier& barrier = note_arrival(id, count);
+  Barrier& barrier = note_arrival(thread, id, count);
   barrier.waiting.push_back(index_of(thread));
   if (is_complete(barrier)) {
     release(barrier);  // this thread too: it goes on in its turn
@@ -409,11 +412,10 @@ bool Block::release_converging() {
 void Block::thread_ended(DeviceThread& thread) {
   has_progressed_ = true;
   thread.standing = DeviceThread::Standing::Ended;
-  ++ended_;
+  ended_ += thread.count;
   cluster_.thread_ended(thread);
-  const std::uint32_t linear = thread.state.linear;
-  const std::uint32_t warp = linear / lane_count;
-  ended_lanes_[warp] |= 1u << (linear % lane_count);
+  const std::uint32_t warp = thread.state.linear / lane_count;
+  ended_lanes_[warp] |= (~0u >> (lane_count - thread.count)) << (thread.state.linear % lane_count);
   for (Barrier& barrier : barriers_)
     if (is_complete(barrier)) release(barrier);
   std::vector<ConvergentOperation>& waiting = convergent_[warp];
@@ -439,11 +441,13 @@ std::string Block::standings() const {
     const DeviceThread& first = threads_[begin];
     std::uint32_t end = begin + 1;
     char line[160];
-    const std::uint32_t warp_end =
-        std::min<std::uint32_t>((begin / lane_count + 1) * lane_count, grid_.threads_per_block);
-    while (end < warp_end && is_beside(threads_[end], first)) ++end;
-    const int length = std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", begin / lane_count,
-                                     begin % lane_count, (end - 1) % lane_count);
+    const std::uint32_t warp = first.state.linear / lane_count;
+    while (end < threads_.size() && threads_[end].state.linear / lane_count == warp && is_beside(threads_[end], first))
+      ++end;
+    const DeviceThread& last = threads_[end - 1];
+    const int length =
+        std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", warp, first.state.linear % lane_count,
+                      (last.state.linear + last.count - 1) % lane_count);
     text.append(line, static_cast<std::size_t>(length));
     switch (first.standing) {
       case DeviceThread::Standing::Ended:

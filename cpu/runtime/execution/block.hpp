@@ -1,5 +1,5 @@
 // One resident block whose threads wait for each other: a fiber per device thread, with barriers and convergent
-// operations.
+// operations; or one per warp, of the vector form (KernelInfo::threads_of_fiber), where those are done in the code.
 //
 // Threads run in rounds: each that is ready when a round begins runs once in it, until it waits, polls or ends. The run
 // ends when all have ended, when a round was nothing but polling, when the block has had its turn (run_blocks.cpp says
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/abi/compiler.hpp"
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/runtime/checker/block_checks.hpp"
 #include "cpu/runtime/execution/resident.hpp"
@@ -32,6 +33,7 @@ inline constexpr std::uint32_t warpgroup_threads = 4 * lane_count;
 class Block;
 class Cluster;
 
+/// A fiber: one device thread, or a warp of them.
 struct DeviceThread {
   enum class Standing : std::uint8_t {
     Ready,
@@ -44,7 +46,8 @@ struct DeviceThread {
     Ended
   };
 
-  ThreadState state{};
+  ThreadState state{};  ///< of the first one
+  std::uint32_t count = 1;
   Fiber fiber;
   Block* block = nullptr;
   Standing standing = Standing::Ready;
@@ -65,7 +68,8 @@ class Block final : public Resident {
   enum class Outcome { Ended, Polling, TurnOver, AtCluster, Failed };
 
   /// `windows`: the shared memory of the cluster's blocks.
-  Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windows, std::uint32_t worker, StackPool& stacks);
+  Block(Cluster& cluster, Grid& grid, const Code& code, std::uint64_t index, std::byte* windows, std::uint32_t worker,
+        StackPool& stacks);
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
@@ -115,6 +119,7 @@ class Block final : public Resident {
   std::uint32_t converge(DeviceThread& thread, std::uint32_t place);
 
   Grid& grid() const { return grid_; }
+  const Code& code() const { return code_; }
   Cluster& cluster() const { return cluster_; }
   const BlockState& state() const { return state_; }
   /// Null if they are not looked for.
@@ -150,8 +155,8 @@ class Block final : public Resident {
     std::uint32_t arrived = 0;
   };
 
-  Barrier& note_arrival(std::uint32_t id, std::uint32_t count);
-  std::uint32_t index_of(const DeviceThread& thread) const { return thread.state.linear; }
+  Barrier& note_arrival(const DeviceThread& thread, std::uint32_t id, std::uint32_t count);
+  std::uint32_t index_of(const DeviceThread& thread) const { return thread.state.linear / threads_of_fiber_; }
   bool is_complete(const Barrier& barrier) const;
   void release(Barrier& barrier);
   void wait(DeviceThread& thread, DeviceThread::Standing standing, std::uint32_t place);
@@ -173,6 +178,8 @@ class Block final : public Resident {
 
   Cluster& cluster_;
   Grid& grid_;
+  const Code& code_;
+  const std::uint32_t threads_of_fiber_;
   StackPool& stacks_;
   BlockState state_{};
   std::unique_ptr<BlockChecks> checks_;  ///< of checked code

@@ -10,7 +10,7 @@
 
 namespace cucore::cpu::runtime {
 
-Cluster::Cluster(Grid& grid, std::uint64_t first, std::uint32_t worker, StackPool& stacks)
+Cluster::Cluster(Grid& grid, const Code& code, std::uint64_t first, std::uint32_t worker, StackPool& stacks)
     : grid_(grid), threads_(std::uint64_t{grid.threads_per_block} * grid.state.cluster_size) {
   const std::size_t bytes = std::size_t{grid.state.cluster_stride} * (grid.state.cluster_size - 1) +
                             grid.state.total_shared + shared_alignment;
@@ -28,7 +28,7 @@ Cluster::Cluster(Grid& grid, std::uint64_t first, std::uint32_t worker, StackPoo
   if (grid.races) races_.emplace(index, grid.state.cluster_size, grid.threads_per_block);
   blocks_.reserve(grid.state.cluster_size);
   for (std::uint32_t rank = 0; rank < grid.state.cluster_size; ++rank)
-    blocks_.push_back(std::make_unique<Block>(*this, grid, first + rank, windows, worker, stacks));
+    blocks_.push_back(std::make_unique<Block>(*this, grid, code, first + rank, windows, worker, stacks));
   if (!races_) return;
   for (std::uint32_t rank = 0; rank < blocks_.size(); ++rank) races_->blocks[rank] = blocks_[rank]->races();
 }
@@ -99,7 +99,7 @@ void Cluster::wait(DeviceThread& thread) {
 }
 
 void Cluster::thread_ended(const DeviceThread& thread) {
-  --threads_;
+  threads_ -= thread.count;
   if (thread.cluster_phase == phase_) --arrived_;
   if (races_) races_->end_thread(thread.state.block->cluster_rank, thread.state.linear);
   end_phase_if_complete();

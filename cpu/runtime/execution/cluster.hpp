@@ -18,7 +18,7 @@ class Cluster {
   enum class Outcome { Ended, Polling, TurnOver, Failed };
 
   /// The cluster whose first block is number `first` of the grid.
-  Cluster(Grid& grid, std::uint64_t first, std::uint32_t worker, StackPool& stacks);
+  Cluster(Grid& grid, const Code& code, std::uint64_t first, std::uint32_t worker, StackPool& stacks);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;

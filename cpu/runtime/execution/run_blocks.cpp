@@ -208,12 +208,12 @@ std::uint64_t run_plain(Grid& grid, const Code& code, std::uint32_t worker, std:
 
 /// Plain loops of code that may have to wait for other blocks. Each takes one block at a time: a block taken ahead
 /// would wait while others may wait for it.
-std::uint64_t run_plain_in_turns(Grid& grid, std::uint32_t worker) {
+std::uint64_t run_plain_in_turns(Grid& grid, const Code& code, std::uint32_t worker) {
   std::uint64_t taken = 0;
   std::vector<std::unique_ptr<PlainLoop>> residents;
   for (Room room(grid);;) {
     if (room.enter(residents.size()))
-      residents.push_back(std::make_unique<PlainLoop>(grid, *grid.code, worker, 1, Clock::time_point::max(), nullptr));
+      residents.push_back(std::make_unique<PlainLoop>(grid, code, worker, 1, Clock::time_point::max(), nullptr));
     if (residents.empty()) return taken;
     if (grid.is_abandoned()) {
       if (grid.is_cancelled) residents.front()->fail_cancelled();
@@ -232,7 +232,8 @@ std::uint64_t run_plain_in_turns(Grid& grid, std::uint32_t worker) {
   }
 }
 
-std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
+/// Until there are no more blocks, or there is other code for them and none is going.
+std::uint64_t run_fibers(Grid& grid, const Code& code, std::uint32_t worker) {
   std::uint64_t taken = 0;
   const std::uint32_t size = grid.state.cluster_size;
   std::vector<std::unique_ptr<Cluster>> residents;
@@ -243,12 +244,13 @@ std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
       if (grid.is_cancelled && !residents.empty()) residents.front()->fail_cancelled();
       return taken;
     }
+    if (residents.empty() && has_later_code(grid, code)) return taken;
     bool is_idle = true;
     if (room.enter(residents.size())) {
       const std::uint64_t index = grid.next_block.fetch_add(size);
       if (index < grid.block_count) {
         const std::uint64_t first = size == 1 ? shuffled_block(grid, index) : index;
-        residents.push_back(std::make_unique<Cluster>(grid, first, worker, stack_pool()));
+        residents.push_back(std::make_unique<Cluster>(grid, code, first, worker, stack_pool()));
         is_idle = false;
         taken += size;
       } else {
@@ -288,9 +290,12 @@ std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk, 
     for (;;) {
       const Code& code = grid.code_now();
       const WatchedParticipant watched(grid, code);
-      if (code.info.needs_fibers) return taken + run_fibers(grid, worker);
-      if (code.info.counts_laps) return taken + run_plain_in_turns(grid, worker);
-      taken += run_plain(grid, code, worker, chunk, until);
+      if (code.info.needs_fibers)
+        taken += run_fibers(grid, code, worker);
+      else if (code.info.counts_laps)
+        return taken + run_plain_in_turns(grid, code, worker);
+      else
+        taken += run_plain(grid, code, worker, chunk, until);
       if (!has_later_code(grid, code) || !go_on_in_later_code(grid, code)) return taken;
     }
   } catch (const std::bad_alloc&) {

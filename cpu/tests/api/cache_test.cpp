@@ -140,9 +140,9 @@ TEST_F(KernelsOnDisk, the_automatic_choice_takes_vectors_for_many_threads_in_blo
 
 TEST_F(KernelsOnDisk, a_kernel_that_cannot_have_vectors_is_compiled_once) {
   const std::string automatic = in_folder() + " CUCORE_CPU_FORM=auto";
-  EXPECT_EQ(launch("wait_for_later_block 1x4 16x256 8x512", automatic),
+  EXPECT_EQ(launch("come_to_a_barrier_of_others 1x4 16x256 8x512", automatic),
             "sum 1 compiled 1 loaded 1 compiler in memory\n");
-  EXPECT_EQ(launch("wait_for_later_block 16x256", automatic), "sum 1 compiled 0 loaded 1 compiler absent\n");
+  EXPECT_EQ(launch("come_to_a_barrier_of_others 16x256", automatic), "sum 1 compiled 0 loaded 1 compiler absent\n");
 }
 
 TEST_F(KernelsOnDisk, a_damaged_file_is_compiled_anew_and_replaced) {

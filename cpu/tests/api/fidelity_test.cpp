@@ -102,7 +102,7 @@ TEST(Dump, gives_ptx_ir_and_assembly) {
 TEST(Dump, forms_say_which_one_each_kernel_gets_and_what_keeps_it_from_the_vector_form) {
   const std::string waits = std::string(ptx_text) + R"(.visible .entry _Z4waitPi(.param .u64 p)
 {
-  nanosleep.u32 100;
+  bar.arrive 1, 64;
   ret;
 }
 )";
@@ -110,8 +110,9 @@ TEST(Dump, forms_say_which_one_each_kernel_gets_and_what_keeps_it_from_the_vecto
   EXPECT_EQ(0, dumped.result);
   EXPECT_NE(std::string::npos, dumped.text.find("close\tclose\tvector\t\t0\t\n")) << dumped.text;
   EXPECT_NE(std::string::npos, dumped.text.find("same\tsame\tvector\t\t0\t\n")) << dumped.text;
-  EXPECT_NE(std::string::npos,
-            dumped.text.find("_Z4waitPi\twait(int*)\tscalar\tnanosleep\t35\tPTX line 35: nanosleep.u32\n"))
+  EXPECT_NE(
+      std::string::npos,
+      dumped.text.find("_Z4waitPi\twait(int*)\tscalar\ta barrier of part of a block\t35\tPTX line 35: bar.arrive\n"))
       << dumped.text;
 }
 

@@ -86,4 +86,9 @@ __global__ void recurse(int n, int* out) { *out = deep(n, out); }
 
 __global__ void __launch_bounds__(64) at_most_64(int* out) { *out = blockDim.x; }
 __global__ void mixed(char a, double b, short c, int* out) { *out = a + (int)b + c; }
+
+__global__ void come_to_a_barrier_of_others(int* out) {
+  asm volatile("bar.arrive 1, 1024;");
+  *out = 1;
+}
 }

@@ -50,6 +50,7 @@ struct Fiber {
   ucontext_t context;
   std::vector<std::byte> stack;
   ThreadState state;
+  std::uint32_t threads = 1;  ///< from that one on
   RunThread run = nullptr;
   bool done = false;
   const ConvergentOperation* convergent = nullptr;  ///< where it waits, or waited for this generation
@@ -71,8 +72,9 @@ struct Scheduler {
   std::map<std::uint32_t, ConvergentOperation> groups;
 
   std::uint32_t exited() const {
-    return static_cast<std::uint32_t>(
-        std::count_if(fibers.begin(), fibers.end(), [](const Fiber& f) { return f.done; }));
+    std::uint32_t threads = 0;
+    for (const Fiber& fiber : fibers) threads += fiber.done ? fiber.threads : 0;
+    return threads;
   }
 };
 Scheduler* scheduler = nullptr;
@@ -88,20 +90,23 @@ void fiber_main() {
   swapcontext(&self->context, &scheduler->context);
 }
 
-void run_fibers(const BlockState& block, RunThread run) {
+void run_fibers(const BlockState& block, RunThread run, const KernelInfo& info) {
+  const std::uint32_t threads_of_fiber = info.threads_of_fiber;
   Scheduler local;
   scheduler = &local;
   const auto& extent = block.launch->block;
-  local.fibers.resize(std::size_t{extent[0]} * extent[1] * extent[2]);
+  const std::uint32_t threads = extent[0] * extent[1] * extent[2];
+  local.fibers.resize((threads + threads_of_fiber - 1) / threads_of_fiber);
   for (Fiber& fiber : local.fibers) {
-    const std::uint32_t linear = static_cast<std::uint32_t>(&fiber - local.fibers.data());
+    const std::uint32_t linear = static_cast<std::uint32_t>(&fiber - local.fibers.data()) * threads_of_fiber;
+    fiber.threads = std::min(threads_of_fiber, threads - linear);
     fiber.state = {.block = &block,
                    .thread_id = {linear % extent[0], linear / extent[0] % extent[1], linear / extent[0] / extent[1]},
                    .linear = linear,
                    .runtime = &fiber,
                    .place = 0};
     fiber.run = run;
-    fiber.stack.resize(256 * 1024);
+    fiber.stack.resize(256 * 1024 + info.frame_bytes);
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.data();
     fiber.context.uc_stack.ss_size = fiber.stack.size();
@@ -109,7 +114,7 @@ void run_fibers(const BlockState& block, RunThread run) {
     makecontext(&fiber.context, fiber_main, 0);
   }
   int rounds = 0;
-  while (local.exited() < local.fibers.size()) {
+  while (local.exited() < threads) {
     if (++rounds > 100000) {
       ADD_FAILURE() << "the block waits for ever";
       break;
@@ -132,7 +137,7 @@ void wait_at(const ConvergentOperation& convergent) {
 /// Waits until `arrived` of the operation and the exited threads make `count`.
 void converge(ConvergentOperation& convergent, std::uint32_t count) {
   const std::uint32_t generation = convergent.generation;
-  ++convergent.arrived;
+  convergent.arrived += scheduler->running->threads;
   wait_at(convergent);
   while (convergent.generation == generation) {
     if (convergent.arrived + scheduler->exited() >= count) {
@@ -177,9 +182,8 @@ void bring(const ThreadState* thread, std::uint32_t mask, std::uint32_t value) {
 }
 
 std::uint32_t threads_of(const ThreadState* thread, std::uint32_t count) {
-  // Of a whole block every fiber comes once, for all its threads.
-  (void)thread;
-  return count != 0 ? count : static_cast<std::uint32_t>(scheduler->fibers.size());
+  const auto& extent = thread->block->launch->block;
+  return count != 0 ? count : extent[0] * extent[1] * extent[2];
 }
 
 }  // namespace
@@ -478,7 +482,7 @@ void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Ext
         if (code->run_block != nullptr) {
           code->run_block(&state);
         } else {
-          run_fibers(state, code->run_thread);
+          run_fibers(state, code->run_thread, code->info);
         }
       }
     }

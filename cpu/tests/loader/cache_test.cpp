@@ -41,7 +41,8 @@ KernelRecord record_of(std::size_t size) {
                    .needs_fibers = true,
                    .runs_rows = true,
                    .form = FormOfCode::Vector,
-                   .waiting_bytes = 64},
+                   .waiting_bytes = 64,
+                   .threads_of_fiber = 32},
           .refusal = "a reason",
           .object = std::string(size, 'x')};
 }
@@ -114,8 +115,9 @@ TEST_F(CodegenCache, what_is_known_of_a_kernel_comes_back_with_it) {
       EXPECT_EQ(compiled.refusal, loaded.refusal);
       EXPECT_EQ(std::make_tuple(a.static_shared, a.shared_alignment, a.local_bytes, a.param_bytes, a.registers),
                 std::make_tuple(b.static_shared, b.shared_alignment, b.local_bytes, b.param_bytes, b.registers));
-      EXPECT_EQ(std::make_tuple(a.needs_fibers, a.runs_rows, a.form, a.frame_bytes, a.waiting_bytes),
-                std::make_tuple(b.needs_fibers, b.runs_rows, b.form, b.frame_bytes, b.waiting_bytes));
+      EXPECT_EQ(
+          std::make_tuple(a.needs_fibers, a.runs_rows, a.form, a.frame_bytes, a.waiting_bytes, a.threads_of_fiber),
+          std::make_tuple(b.needs_fibers, b.runs_rows, b.form, b.frame_bytes, b.waiting_bytes, b.threads_of_fiber));
     }
   }
 }

@@ -133,7 +133,8 @@ Blocks ControlFlow::joins_of(BasicBlock* block) const {
   return {merges.begin(), merges.end()};
 }
 
-bool ControlFlow::arrive_together(const Blocks& divergent_branches, bool (*is_of_kind)(const Instruction&)) const {
+bool ControlFlow::arrive_together(const Blocks& divergent_branches,
+                                  llvm::function_ref<bool(const Instruction&)> is_of_kind) const {
   if (!has_convergent_operations()) return true;
   // The blocks from which a convergent operation can be reached, and among them which all pass.
   llvm::SetVector<BasicBlock*> convergent;

@@ -4,6 +4,7 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 
@@ -36,6 +37,9 @@ class ControlFlow {
 
   /// Reached only by a way that is not the usual one.
   bool is_seldom_run(const llvm::BasicBlock* block) const { return seldom_run_.contains(block); }
+  bool dominates(const llvm::BasicBlock* first, const llvm::BasicBlock* other) const {
+    return dominators_.dominates(first, other);
+  }
 
   /// Where lanes may come by different ways, or of different iterations of a loop, if they diverge at the branch that
   /// ends `block`; among them where all reconverge.
@@ -47,7 +51,8 @@ class ControlFlow {
   /// Whether all lanes that can still execute a convergent operation of this kind execute it together, given the
   /// branches at which lanes may diverge. Lanes that can no longer reach one count as gone: they run to their end
   /// first.
-  bool arrive_together(const Blocks& divergent_branches, bool (*is_of_kind)(const llvm::Instruction&)) const;
+  bool arrive_together(const Blocks& divergent_branches,
+                       llvm::function_ref<bool(const llvm::Instruction&)> is_of_kind) const;
   bool has_convergent_operations() const { return has_barriers_ || has_warp_operations_; }
   bool has_barriers() const { return has_barriers_; }
   bool has_warp_operations() const { return has_warp_operations_; }

@@ -11,4 +11,7 @@ namespace cucore::cpu::compiler {
 /// `why` are the words of CompileResult::refusal: what the vector form does not take.
 inline Failure refusal(std::string why) { return {ErrorCode::NotSupported, std::move(why)}; }
 
+/// Lanes may wait for others of their own warp, in some loop.
+inline constexpr const char* waits_for_threads = "a loop that waits for other threads";
+
 }  // namespace cucore::cpu::compiler

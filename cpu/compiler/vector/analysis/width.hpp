@@ -12,6 +12,8 @@ struct VectorWidth {
   unsigned lanes = 16;
   unsigned chunks = 2;
   std::uint32_t block[3] = {1, 1, 1};
+  /// A group, which is a warp, runs on a fiber of its own: it may have to wait for others in the middle of a loop.
+  bool on_fibers = false;
 
   unsigned group() const { return lanes * chunks; }
   std::uint32_t threads() const { return block[0] * block[1] * block[2]; }

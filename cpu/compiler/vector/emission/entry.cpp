@@ -22,6 +22,16 @@ namespace {
 
 using Body = llvm::function_ref<void(llvm::Value*)>;
 
+/// `void symbol(ptr)`, with an empty first block.
+llvm::Function* create_entry(llvm::Function* group, const char* symbol) {
+  llvm::LLVMContext& context = group->getContext();
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::get(context, 0)}, false);
+  auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, *group->getParent());
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::BasicBlock::Create(context, "entry", entry);
+  return entry;
+}
+
 /// Emits a loop over 0 to `count` - 1, which is at least 1; `body` gets the number and may add blocks.
 void for_each(llvm::IRBuilder<>& b, llvm::Value* count, Body body) {
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count); known != nullptr && known->isOne())
@@ -106,12 +116,24 @@ bool may_run_rows(const llvm::Function& scalar, const ControlFlow& flow, const S
   });
 }
 
+void emit_run_fiber(llvm::Function* group) {
+  llvm::Function* entry = create_entry(group, run_thread_symbol);
+  llvm::IRBuilder<> b(&entry->getEntryBlock());
+  b.SetCurrentDebugLocation(InstructionLines::describe_like(*group, *entry));
+  llvm::Value* thread = entry->getArg(0);
+  auto load = [&](llvm::Type* type, llvm::Value* from, std::size_t offset) {
+    return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), from, offset));
+  };
+  llvm::Value* block = load(b.getPtrTy(), thread, offsetof(ThreadState, block));
+  llvm::Value* first = load(b.getInt32Ty(), thread, offsetof(ThreadState, linear));
+  llvm::Value* block_index = load(b.getInt32Ty(), block, offsetof(BlockState, block_id));
+  b.CreateCall(group, {block, first, b.getInt32(point_start), thread, block_index});
+  b.CreateRetVoid();
+}
+
 void emit_run_block(llvm::Function* group, const VectorWidth& width, std::uint64_t frame_bytes, bool by_rows) {
-  llvm::LLVMContext& context = group->getContext();
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::get(context, 0)}, false);
-  auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, run_block_symbol, *group->getParent());
-  entry->addFnAttr(llvm::Attribute::NoUnwind);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
+  llvm::Function* entry = create_entry(group, run_block_symbol);
+  llvm::IRBuilder<> b(&entry->getEntryBlock());
   b.SetCurrentDebugLocation(InstructionLines::describe_like(*group, *entry));
   llvm::Value* block = entry->getArg(0);
   auto field = [&](std::size_t offset) { return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), block, offset); };

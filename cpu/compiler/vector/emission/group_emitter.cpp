@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/vector/emission/branches.hpp"
 #include "cpu/compiler/vector/emission/legality.hpp"
 
@@ -32,6 +33,12 @@ class GroupEmitter {
       }
     }
     if (c_.has_masked_version) blocks_.emit_end();
+    // In registers every value of the masked version would be looked after wherever lanes may go on, which are as many
+    // places as there are blocks: the code would grow with the square of its size.
+    if (c_.has_full_version && c_.group->getInstructionCount() > cost_model::largest_group_in_registers) {
+      values_.keep_masked_version_in_memory();
+      blocks_.keep_masks_in_memory();
+    }
     return EmittedGroup{c_.group, barriers_.frame_bytes()};
   }
 

@@ -11,6 +11,7 @@
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/checks/mark_calls.hpp"
 #include "cpu/compiler/checks/number_marks.hpp"
+#include "cpu/compiler/vector/analysis/polls.hpp"
 #include "cpu/compiler/vector/analysis/refusal.hpp"
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 #include "cpu/compiler/vector/state/barriers.hpp"
@@ -52,9 +53,15 @@ Result<void> check_call(const llvm::CallInst& call, const Value* thread) {
     return {};
   }
   const bool is_service_of_lane = name == "cucpu_vprintf" || name == "cucpu_assertfail" || name == "cucpu_trap";
+  if (name == "cucpu_nanosleep") return {};
   const bool takes_thread = name != "cucpu_lap" && call.arg_size() > 0 && call.getArgOperand(0) == thread;
   if (takes_thread ? !is_service_of_lane : !name.starts_with("cucpu_")) return refusal("a call of " + name.str());
   return {};
+}
+
+/// What lanes do together, but for polling, which they may do without others.
+bool is_operation_of_lanes(const Instruction& instruction) {
+  return is_convergent(instruction) && !is_poll(instruction);
 }
 
 /// Whether an address in the thread's state is only used to load registers, or passed to a service that knows it.
@@ -124,10 +131,16 @@ Result<void> check_strides(const ControlFlow& flow, const StrideAnalysis& full, 
 
 Result<void> check_legality(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width,
                             const StrideAnalysis& full, const StrideAnalysis& masked) {
-  if (!flow.arrive_together(masked.divergent_branches(), is_block_barrier))
+  // On fibers a warp may wait at a barrier for others that come to it elsewhere.
+  if (!width.on_fibers && !flow.arrive_together(masked.divergent_branches(), is_block_barrier))
     return refusal("a barrier that only some threads of a block reach");
-  if (!flow.arrive_together(masked.divergent_in_warps(), is_convergent))
+  if (!flow.arrive_together(masked.divergent_in_warps(), is_operation_of_lanes))
     return refusal("a warp operation that only some lanes of a warp reach");
+  if (width.on_fibers && !poll_together(flow, masked)) {
+    for (llvm::BasicBlock* block : flow.order) {
+      if (is_poll(block->front()) && !others_change_nothing(block, flow, masked)) return refusal(waits_for_threads);
+    }
+  }
   if (Result<void> legal = check_barriers(flow, width); !legal) return legal;
   for (const llvm::BasicBlock* block : flow.order) {
     for (const Instruction& instruction : *block) {

@@ -58,6 +58,12 @@ Result<void> ConvergentOperations::emit(llvm::CallInst& call) {
   if (name == "cucpu_shuffle") return emit_shuffle(call);
   if (name == "cucpu_vote") return emit_vote(call);
   if (name == "cucpu_warp_sync") return {};
+  if (name == "cucpu_yield" || (name == "cucpu_barrier" && c_.width.on_fibers)) {
+    llvm::SmallVector<Value*, 3> arguments(call.args());
+    arguments[0] = c_.fiber();
+    b.CreateCall(call.getCalledFunction(), arguments);
+    return {};
+  }
   if (name.starts_with(of_fragments)) return fragments_.emit(call);
   if (name != "cucpu_barrier") return emit_together(call);
   if (barriers_.groups_wait()) barriers_.suspend(call.getParent(), blocks_.alive());

@@ -19,9 +19,9 @@ constexpr std::uint32_t point_start = 1;
 constexpr std::uint64_t frame_alignment = 64;  ///< the best alignment for the widest loads and stores
 
 /// Whether groups return at barriers. A group that is the whole block need not: all its lanes that live arrive
-/// together.
+/// together; and one on a fiber waits there.
 inline bool groups_wait(const ControlFlow& flow, const VectorWidth& width) {
-  return flow.has_barriers() && width.threads() > width.group();
+  return flow.has_barriers() && width.threads() > width.group() && !width.on_fibers;
 }
 
 class Barriers {

@@ -50,6 +50,13 @@ llvm::AllocaInst* EmissionContext::slot(llvm::Type* type, const llvm::Twine& nam
   return at.CreateAlloca(type, nullptr, name);
 }
 
+void EmissionContext::keep_in_memory(llvm::AllocaInst* slot) {
+  for (llvm::User* user : slot->users()) {
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(user)) load->setVolatile(true);
+    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(user)) store->setVolatile(true);
+  }
+}
+
 void EmissionContext::forget() {
   known = Known();
   active.forget_vectors();

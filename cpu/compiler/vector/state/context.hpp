@@ -67,6 +67,7 @@ class EmissionContext {
   llvm::Value* first_thread() const { return group->getArg(1); }
   llvm::Value* point() const { return group->getArg(2); }
   llvm::Value* frame() const { return group->getArg(3); }
+  llvm::Value* fiber() const { return group->getArg(3); }  ///< if the group runs on one: its first thread's state
   llvm::Value* block_index_on_x() const { return group->getArg(4); }
   llvm::BasicBlock* new_block(const llvm::Twine& name);
   /// A stack slot; LLVM's SROA makes registers of most.
@@ -80,6 +81,8 @@ class EmissionContext {
   Known known;
   const StrideAnalysis& strides() const { return version == Full ? full : masked; }
   void forget();  ///< nothing is known where ways join
+  /// Has a slot stay in memory.
+  static void keep_in_memory(llvm::AllocaInst* slot);
 
   unsigned parts_of(const Stride& stride) const { return stride.spans_group() ? 1 : width.chunks; }
   llvm::Type* widened(llvm::Type* scalar_type) const;

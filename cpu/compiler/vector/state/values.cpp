@@ -38,6 +38,11 @@ Slots& VectorValues::slots_of(Instruction* instruction, Version version) {
   return slots;
 }
 
+void VectorValues::keep_masked_version_in_memory() {
+  for (auto& [value, slots] : slots_[Masked])
+    for (llvm::AllocaInst* slot : slots) EmissionContext::keep_in_memory(slot);
+}
+
 void VectorValues::store(Instruction* instruction, const Parts& parts, Version version) {
   const Slots& slots = slots_of(instruction, version);
   for (unsigned k = 0; k < parts.size(); ++k) b.CreateStore(parts[k], slots[k]);

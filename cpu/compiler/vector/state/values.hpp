@@ -33,6 +33,8 @@ class VectorValues {
   llvm::Value* lane_numbers(llvm::Type* integer, std::int64_t step) const;
 
   Slots& slots_of(llvm::Instruction* instruction, Version version);
+  /// Once all is emitted: what other blocks use is in memory in the masked version.
+  void keep_masked_version_in_memory();
   /// Sets a value where a version of another block finds it.
   void store(llvm::Instruction* instruction, const Parts& parts, Version version);
   /// Where local variables of all lanes lie, one after the other.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "cpu/compiler/vector/analysis/polls.hpp"
+
 namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
@@ -84,7 +86,9 @@ void VersionBlocks::emit_dispatch(BasicBlock* block) {
     alive.push_back(b.CreateLoad(c_.mask_type(), alive_[k]));
   }
   Value* enters = is_any_set(b, waiting);
-  if (is_block_barrier(block->front())) enters = b.CreateAnd(enters, are_equal(b, waiting, alive));
+  // Lanes that are never to come where others poll go on first.
+  if (is_block_barrier(block->front()) || (is_poll(block->front()) && poll_together(c_.flow, c_.masked)))
+    enters = b.CreateAnd(enters, are_equal(b, waiting, alive));
   b.CreateCondBr(enters, bodies_[Masked][block], next_dispatch(block, {}));
 }
 
@@ -106,6 +110,12 @@ void VersionBlocks::emit_end() {
   b.CreateCondBr(is_any_set(b, alive), dispatches_[c_.flow.order.front()], done);
   b.SetInsertPoint(done);
   b.CreateRet(b.getInt32(point_ended));
+}
+
+void VersionBlocks::keep_masks_in_memory() {
+  for (auto& [block, slots] : waiting_)
+    for (llvm::AllocaInst* slot : slots) EmissionContext::keep_in_memory(slot);
+  for (llvm::AllocaInst* slot : alive_) EmissionContext::keep_in_memory(slot);
 }
 
 Parts VersionBlocks::take_waiting(BasicBlock* block) {

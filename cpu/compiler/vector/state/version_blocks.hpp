@@ -19,7 +19,8 @@ class VersionBlocks {
 
   /// Into the full version if the block of threads fills the group, else into the masked one.
   void emit_entry();
-  /// Enters the masked version of a block if lanes wait for it; at a barrier, once all have come that have not ended.
+  /// Enters the masked version of a block if lanes wait for it; at a barrier or where they poll together, once all have
+  /// come that have not ended.
   void emit_dispatch(llvm::BasicBlock* block);
   /// What is after the last block of the masked version.
   void emit_end();
@@ -36,6 +37,9 @@ class VersionBlocks {
   /// Has these lanes alone wait for a block.
   void set_waiting(llvm::BasicBlock* block, unsigned chunk, llvm::Value* lanes);
   void end_lanes(llvm::ArrayRef<llvm::Value*> lanes);
+
+  /// Once all is emitted: who waits and who is alive is in memory.
+  void keep_masks_in_memory();
 
  private:
   void place_locals(llvm::BasicBlock* block);

@@ -24,6 +24,8 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds time_of_compile = std::chrono::milliseconds(8);
 constexpr nanoseconds time_of_compile_per_instruction = std::chrono::microseconds(150);
 constexpr std::uint64_t picoseconds_of_instruction = 400;
+/// Likewise of a barrier or warp operation, and of a thread's beginning, on a fiber.
+constexpr std::uint64_t picoseconds_of_meeting = 100'000;
 
 /// Blocks for each thread that runs some, from which on a grid of unknown length may begin in the scalar form: the
 /// first ones are finished in it, however long they take.
@@ -43,14 +45,17 @@ nanoseconds time_of(clockid_t clock) {
 std::optional<nanoseconds> time_before_vectors(const KernelOfProgram& kernel, const FirstLaunch& launch) {
   const ptx::Module& module = *kernel.ptx;
   const analysis::Reach reach = analysis::find_reach_and_waits(module, kernel.id);
-  if (!analysis::has_independent_threads(module, reach)) return std::nullopt;
+  const bool meets = analysis::has_threads_that_meet(module, reach);
+  if (!meets && !analysis::has_independent_threads(module, reach)) return std::nullopt;
   if (!analysis::check_vector_form(module, reach, analysis::lay_out(module, reach).info, 0)) return std::nullopt;
   const std::size_t instructions = analysis::count_instructions(module, reach);
   const nanoseconds compile = time_of_compile + instructions * time_of_compile_per_instruction;
   if (analysis::may_repeat(module, reach)) {
     if (launch.blocks < blocks_of_a_thread * worker_count()) return std::nullopt;
-  } else if (nanoseconds(launch.threads * instructions * picoseconds_of_instruction / 1000) > compile) {
-    return std::nullopt;
+  } else {
+    std::uint64_t thread = instructions * picoseconds_of_instruction;
+    if (meets) thread += (1 + analysis::count_meetings(module, reach)) * picoseconds_of_meeting;
+    if (nanoseconds(launch.threads * thread / 1000) > compile) return std::nullopt;
   }
   return compile;
 }

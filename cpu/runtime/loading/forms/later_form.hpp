@@ -1,8 +1,9 @@
 // The vector form of a kernel that began in the scalar one: it is compiled on a thread of ours once the kernel has run
 // for as long as that takes, so nobody waits for it, and kernels that run little never get it. Thread-safe.
 //
-// Only kernels with independent threads (cpu/analysis/flow/independent_threads.hpp) begin so: which form runs, and when
-// it changes, cannot be told from their results.
+// Only kernels with independent threads, or whose threads meet at barriers and in warp operations alone
+// (cpu/analysis/flow/independent_threads.hpp), begin so: which form runs, and when it changes, cannot be told from
+// their results.
 #pragma once
 
 #include <time.h>
@@ -36,7 +37,7 @@ struct FirstLaunch {
 };
 
 /// The processor time for which a launch may run in the scalar form before it pays to have compiled the vector one;
-/// nothing if it is to wait for vectors at once: threads that are not independent, a grid that is known to run for
+/// nothing if it is to wait for vectors at once: other kernels, a grid that is known to run for
 /// longer than that, or one whose length is not known and that has too few blocks to change between two of them.
 std::optional<std::chrono::nanoseconds> time_before_vectors(const KernelOfProgram& kernel, const FirstLaunch& launch);
 
