@@ -2,7 +2,9 @@
 #include "cpu/analysis/flow/plain_exchanges.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -115,7 +117,7 @@ class FunctionSearch {
       const bool polls = i.has(Modifier::Volatile) || i.has(Modifier::Relaxed) || i.has(Modifier::Acquire);
       return (i.opcode == Opcode::Ld && polls) || (i.opcode == Opcode::Atom && i.has(Modifier::Cas));
     });
-    std::set<std::uint32_t> arrays, overwritten;
+    std::set<std::uint32_t> arrays, overwritten, places_given_anew;
     for_each_access([&](std::uint32_t i, const AccessesDone& done) {
       const Access& later = known_[numbers_[i]];
       if (!later.array) return;
@@ -131,12 +133,16 @@ class FunctionSearch {
           continue;
         }
         if (arrays.contains(*later.array) && arrays.contains(*earlier.array)) continue;
+        if (gives_anew(earlier, later)) {
+          places_given_anew.insert({static_cast<std::uint32_t>(n), numbers_[i]});
+          continue;
+        }
         if (!exchanges(places, n, numbers_[i], of_warps)) continue;
         arrays.insert(*later.array);
         arrays.insert(*earlier.array);
       }
     });
-    if (arrays.empty() && overwritten.empty()) return {};
+    if (arrays.empty() && overwritten.empty() && places_given_anew.empty()) return {};
     std::vector<bool> found(function_.body.size(), false);
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
       if (!of_shared_[i]) continue;
@@ -144,7 +150,8 @@ class FunctionSearch {
       const auto is_of = [&](const std::set<std::uint32_t>& some) {
         return array ? some.contains(*array) : !some.empty();
       };
-      found[i] = is_of(arrays) || (is_store(function_.body[i]) && is_of(overwritten));
+      found[i] = is_of(arrays) || (is_store(function_.body[i]) && is_of(overwritten)) ||
+                 places_given_anew.contains(numbers_[i]);
     }
     return found;
   }
@@ -187,13 +194,25 @@ class FunctionSearch {
     return meeting == Meeting::Surely || (meeting == Meeting::Perhaps && of_warps);
   }
 
+  /// One thread stores anew what others have loaded from one place: a flag, a ticket, a sum for all.
+  bool gives_anew(const Access& earlier, const Access& later) const {
+    if (!later.is_store || !later.is_shared || may_wait_ || !earlier.in_warp || !later.in_warp) return false;
+    const LanePlaces::Numbers &before = *earlier.in_warp, &after = *later.in_warp;
+    const std::int64_t apart = after.places[0] - before.places[0];
+    if (!is_one_place(before) || !is_one_place(after) || before.common != after.common) return false;
+    if (apart <= -later.bytes || apart >= earlier.bytes || earlier.lanes == later.lanes) return false;
+    const auto add = [](int sum, std::uint32_t lanes) { return sum + std::popcount(lanes); };
+    return std::accumulate(later.lanes.begin(), later.lanes.end(), 0, add) == 1;
+  }
+
+  static bool is_one_place(const LanePlaces::Numbers& numbers) {
+    return std::all_of(numbers.places.begin(), numbers.places.end(),
+                       [&](std::int64_t place) { return place == numbers.places[0]; });
+  }
+
   /// The lanes' numbers tell where they go, and that not all of them go to one place.
   bool are_known(const Access& earlier, const Access& later) const {
     if (!later.is_shared || may_wait_ || !earlier.in_warp || !later.in_warp) return false;
-    const auto is_one_place = [](const LanePlaces::Numbers& numbers) {
-      return std::all_of(numbers.places.begin(), numbers.places.end(),
-                         [&](std::int64_t place) { return place == numbers.places[0]; });
-    };
     return !is_one_place(*earlier.in_warp) && !is_one_place(*later.in_warp);
   }
 

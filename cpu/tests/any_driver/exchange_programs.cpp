@@ -142,6 +142,7 @@ class Writer {
   }
 
   void step(unsigned depth) {
+    if (depth == 0 && order_ == Order::LoadThenStore && pick(4) == 0) return give_anew();
     if (order_ != Order::StoreThenLoad) return depth == 0 && pick(3) == 0 ? again() : overwrite();
     switch (pick(depth != 0 ? 4 : overwrites_only_ ? 5 : 8)) {
       case 0:
@@ -259,6 +260,32 @@ class Writer {
       for (std::uint32_t lane = 0; lane < lanes; ++lane) values[lane] = values[lane] * 3 + cells[(lane + next) & 31];
     });
     vote();
+  }
+
+  /// All threads of the block load one cell, then one of them stores to it what all load the next time: a ticket, or a
+  /// flag. Barriers keep that from what comes before and after, but none stands between the loads and the store.
+  void give_anew() {
+    const unsigned times = 1 + pick(3), cell = pick(exchange_cells);
+    const std::uint32_t giver = pick(2) == 0 ? 0 : pick(threads_);
+    const std::string at = "[block+" + number(cell * 4) + "]";
+    line("bar.sync 0");
+    for (unsigned time = 0; time < times; ++time) {
+      const std::string got = fresh("%r"), value = fresh("%r"), p = fresh("%p"), skip = fresh("L");
+      line("ld.shared.u32 " + got + ", " + at);
+      line("mad.lo.u32 %v, %v, 3, " + got);
+      line("setp.ne.u32 " + p + ", %t, " + number(giver));
+      line("@" + p + " bra " + skip);
+      line("mad.lo.u32 " + value + ", %v, 7, 1");
+      line("st.shared.u32 " + at + ", " + value);
+      text_ += skip + ":\n";
+      line("bar.sync 0");
+      for (std::uint32_t block = 0; block < blocks; ++block) {
+        std::uint32_t& given = cells_[std::size_t{block} * warps_ * exchange_cells + cell];
+        std::uint32_t* const values = &values_[std::size_t{block} * threads_];
+        for (std::uint32_t thread = 0; thread < threads_; ++thread) values[thread] = values[thread] * 3 + given;
+        given = values[giver] * 7 + 1;
+      }
+    }
   }
 
   void vote() {

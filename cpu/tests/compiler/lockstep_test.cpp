@@ -129,6 +129,17 @@ TEST(Lockstep, is_before_stores_where_other_lanes_loaded_or_stored) {
                                   "  bar.sync 0;\n  ld.shared.u32 %v, [%w+4];\n"));
 }
 
+TEST(Lockstep, is_before_a_store_of_one_thread_where_others_loaded) {
+  const std::string load = "  ld.shared.u32 %x, [cells+8];\n", store = "  @%p st.shared.u32 [cells+8], %x;\n";
+  const std::string first = "  setp.eq.u32 %p, %t, 0;\n";
+  EXPECT_EQ(Lines{3}, points_in(load + first + store));
+  EXPECT_EQ(Lines{}, points_in(load + first + "  bar.sync 0;\n" + store));
+  EXPECT_EQ(Lines{}, points_in(load + first + "  @%p st.shared.u32 [cells+12], %x;\n"));
+  // Who stores has loaded alone, or may be anybody.
+  EXPECT_EQ(Lines{}, points_in(first + "  @%p ld.shared.u32 %x, [cells+8];\n" + store));
+  EXPECT_EQ(Lines{}, points_in(load + "  setp.eq.u32 %p, %x, 0;\n" + store));
+}
+
 TEST(Lockstep, is_not_before_stores_that_lanes_do_not_come_to_which_could_disturb) {
   EXPECT_EQ(Lines{},
             points_in("  ld.shared.u32 %x, [%w];\n  st.shared.u32 [%w], %x;\n  st.shared.u32 [%w+128], %x;\n"));
