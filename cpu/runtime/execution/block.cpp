@@ -128,7 +128,7 @@ Block::Outcome Block::run() {
   // Threads that wait for lanes that may still arrive go on when only polling is left. False: there are none, or only
   // lanes that poll themselves.
   const auto release_waiting = [&] {
-    const bool released = release_stepping() == Released::Others || release_converging();
+    const bool released = release_stepping() == Released::Others || release_converging() || release_unnamed();
     if (released) polls_in_vain = 0;
     return released;
   };
@@ -263,6 +263,10 @@ std::uint32_t Block::reduce_at_barrier(DeviceThread& thread, std::uint32_t id, s
 }
 
 void Block::complete(std::uint32_t warp, const ConvergentOperation& convergent) {
+  complete(warp, convergent, convergent.arrived);
+}
+
+void Block::complete(std::uint32_t warp, const ConvergentOperation& convergent, std::uint32_t members) {
   const std::uint32_t first = warp * lane_count;
   if (convergent.operation == WarpOperation::Together) {
     std::array<void*, lane_count> lanes{};
@@ -276,7 +280,7 @@ void Block::complete(std::uint32_t warp, const ConvergentOperation& convergent) 
   if (convergent.operation == WarpOperation::Sync && checks_ && checks_->races())
     checks_->races()->synchronize_warp(first, convergent.arrived);
   std::uint32_t votes = 0;
-  for (std::uint32_t lanes = convergent.arrived; lanes != 0; lanes &= lanes - 1) {
+  for (std::uint32_t lanes = members; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
     if (threads_[first + lane].given != 0) votes |= 1u << lane;
   }
@@ -288,13 +292,13 @@ void Block::complete(std::uint32_t warp, const ConvergentOperation& convergent) 
         thread.result = 0;
         break;
       case WarpOperation::All:
-        thread.result = votes == convergent.arrived;
+        thread.result = votes == members;
         break;
       case WarpOperation::Any:
         thread.result = votes != 0;
         break;
       case WarpOperation::Uniform:
-        thread.result = votes == 0 || votes == convergent.arrived;
+        thread.result = votes == 0 || votes == members;
         break;
       case WarpOperation::Ballot:
         thread.result = votes;
@@ -302,8 +306,8 @@ void Block::complete(std::uint32_t warp, const ConvergentOperation& convergent) 
       default: {
         const int source = source_lane(convergent.operation, static_cast<int>(lane), thread.lane_operand, thread.clamp);
         // A lane that does not participate has no value: undefined in PTX, 0 on GPUs and here.
-        if (source >= 0) check_source_lane(thread, static_cast<std::uint32_t>(source), convergent.arrived);
-        const bool given = source >= 0 && (convergent.arrived >> source & 1) != 0;
+        if (source >= 0) check_source_lane(thread, static_cast<std::uint32_t>(source), members);
+        const bool given = source >= 0 && (members >> source & 1) != 0;
         const std::uint64_t value = given         ? threads_[first + static_cast<std::uint32_t>(source)].given
                                     : source >= 0 ? 0
                                                   : thread.given;
@@ -369,6 +373,10 @@ void Block::join(DeviceThread& thread, const ConvergentOperation& convergent) {
   const std::uint32_t bit = 1u << (thread.state.linear % lane_count);
   has_progressed_ = true;
   check_mask(thread, convergent.mask);
+  if ((convergent.mask & bit) == 0 && convergent.operation != WarpOperation::Together) {
+    unnamed_.push_back({.linear = thread.state.linear, .convergent = convergent});
+    return wait(thread, DeviceThread::Standing::AtWarp, convergent.mask);
+  }
   ConvergentOperation wanted = convergent;
   wanted.mask |= bit;
   std::vector<ConvergentOperation>& waiting = convergent_[warp];

@@ -155,6 +155,12 @@ class Block final : public Resident {
     std::uint32_t arrived = 0;
   };
 
+  /// A lane that waits at an operation whose mask does not name it.
+  struct Unnamed {
+    std::uint32_t linear = 0;
+    ConvergentOperation convergent;
+  };
+
   Barrier& note_arrival(const DeviceThread& thread, std::uint32_t id, std::uint32_t count);
   std::uint32_t index_of(const DeviceThread& thread) const { return thread.state.linear / threads_of_fiber_; }
   bool is_complete(const Barrier& barrier) const;
@@ -164,12 +170,16 @@ class Block final : public Resident {
   /// Waits until all its lanes that have not ended are there, and has it completed.
   void join(DeviceThread& thread, const ConvergentOperation& convergent);
   void complete(std::uint32_t warp, const ConvergentOperation& convergent);
+  /// For the lanes that have arrived, from what the lanes `members` brought.
+  void complete(std::uint32_t warp, const ConvergentOperation& convergent, std::uint32_t members);
   void thread_ended(DeviceThread& thread);
   enum class Released { Nobody, WhoPolls, Others };
   Released release_stepping();
   /// False if the grid has failed.
   bool run_round();
   bool release_converging();
+  /// Lanes at an operation whose mask does not name them, when no thread of the block can do anything else.
+  bool release_unnamed();
   // For the checker: block_sync_checks.cpp.
   void check_barrier(const Barrier& barrier);
   void check_deadlock(const std::string& standings);
@@ -191,6 +201,7 @@ class Block final : public Resident {
   std::vector<std::uint32_t> ended_lanes_;                    ///< by warp
   std::vector<std::uint32_t> stepping_;                       ///< threads in keep_in_step()
   std::vector<std::uint32_t> converging_;                     ///< threads in converge(), in order of arrival
+  std::vector<Unnamed> unnamed_;                              ///< in order of arrival
   std::uint32_t ended_ = 0;                                   ///< device threads
   std::uint32_t at_cluster_ = 0;                              ///< threads that wait at the cluster's barrier
   SeededDraws draws_;

@@ -1,6 +1,10 @@
-// Lanes of a warp that exchange values by volatile accesses with no barrier between them: in the scalar form they wait
-// for each other before each (cucpu_lockstep, cpu/analysis/flow/lockstep.hpp), and go on together here.
+// Lanes of a warp that count on running in step. Those that exchange values by volatile accesses with no barrier between
+// them wait in the scalar form for each other before each (cucpu_lockstep, cpu/analysis/flow/lockstep.hpp), and go on
+// together here. So do those at an operation whose mask names others only, as `__ballot_sync(lanes below, p)` does:
+// undefined in CUDA, but converged lanes of a GPU come to it together, and each gets what the lanes that it names brought.
 #include <algorithm>
+#include <bit>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -40,6 +44,35 @@ Block::Released Block::release_stepping() {
     }
   }
   stepping_ = std::move(left);
+  return released;
+}
+
+bool Block::release_unnamed() {
+  bool released = false;
+  for (std::uint32_t warp = 0; warp < convergent_.size() && !unnamed_.empty(); ++warp) {
+    const auto is_of_warp = [&](const Unnamed& one) { return one.linear / lane_count == warp; };
+    // By operation, the lanes of the warp that wait at it, whatever masks they have.
+    std::map<WarpOperation, std::uint32_t> here;
+    for (const Unnamed& one : unnamed_)
+      if (is_of_warp(one)) here[one.convergent.operation] |= 1u << one.linear % lane_count;
+    if (here.empty()) continue;
+    for (const ConvergentOperation& other : convergent_[warp])
+      if (const auto found = here.find(other.operation); found != here.end()) found->second |= other.arrived;
+    const auto go_on = [&](ConvergentOperation convergent) {
+      const auto found = here.find(convergent.operation);
+      if (found == here.end() || (convergent.mask & ~ended_lanes_[warp] & ~found->second) != 0) return false;
+      complete(warp, convergent, convergent.mask & found->second);
+      for (std::uint32_t lanes = convergent.arrived; lanes != 0; lanes &= lanes - 1)
+        make_ready(warp * lane_count + static_cast<std::uint32_t>(std::countr_zero(lanes)));
+      return released = true;
+    };
+    std::erase_if(convergent_[warp], go_on);
+    std::erase_if(unnamed_, [&](Unnamed one) {
+      one.convergent.arrived = 1u << one.linear % lane_count;
+      return is_of_warp(one) && go_on(one.convergent);
+    });
+  }
+  has_progressed_ |= released;
   return released;
 }
 

@@ -187,6 +187,46 @@ MEET:
   }
 }
 
+TEST_F(Kernels, lanes_whose_masks_name_only_others_get_what_those_brought) {
+  // Each lane asks those below it, as HeCBench's bscan counts predicates.
+  ASSERT_OK(cuModuleLoadData(&module, R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry ask(.param .u64 out)
+{
+  .reg .pred %odd, %any, %all;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 16;
+  add.u64 %rd3, %rd1, %rd2;
+  mov.u32 %r2, %lanemask_lt;
+  and.b32 %r3, %r1, 5;
+  setp.eq.u32 %odd, %r3, 5;
+  vote.sync.ballot.b32 %r4, %odd, %r2;
+  st.global.u32 [%rd3], %r4;
+  vote.sync.any.pred %any, %odd, %r2;
+  selp.u32 %r5, 1, 0, %any;
+  st.global.u32 [%rd3+4], %r5;
+  bar.sync 0;
+  vote.sync.all.pred %all, %odd, %r2;
+  selp.u32 %r6, 1, 0, %all;
+  st.global.u32 [%rd3+8], %r6;
+  bar.warp.sync %r2;
+  ret;
+})"));
+  auto* const out = device_array<std::uint32_t>(160);
+  ASSERT_OK(launch(kernel("ask"), 1, 40, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const std::uint32_t below = (1U << i % 32) - 1, odd = 0xa0a0a0a0;
+    EXPECT_EQ(odd & below, out[4 * i]) << i;
+    EXPECT_EQ((odd & below) != 0 ? 1U : 0U, out[4 * i + 1]) << i;
+    EXPECT_EQ((~odd & below) == 0 ? 1U : 0U, out[4 * i + 2]) << i;
+  }
+}
+
 TEST_F(Kernels, recursion_fits_in_the_default_stack) {
   int* const out = device_array<int>(1);
   ASSERT_OK(launch(kernel("recurse"), 1, 1, nullptr, 10, out));
