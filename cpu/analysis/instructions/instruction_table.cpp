@@ -216,6 +216,8 @@ constexpr Form table[] = {
     {O::Cvt, emit_cvt, 2, 3, integers | TypeSet{T::U8, T::S8} | floats | halves,
      rounding | ModifierSet{M::Rni, M::Rzi, M::Rmi, M::Rpi, M::Ftz, M::Sat, M::Relu}, requirements::conversion},
     {O::Cvt, emit_cvt_tf32, 2, 2, {T::Tf32, T::F32}, {M::Rna}, requirements::two_types},
+    {O::Cvt, emit_cvt_pack, 3, 4, {T::U2, T::S2, T::U4, T::S4, T::U8, T::S8, T::U16, T::S16, T::S32, T::B32},
+     {M::Pack, M::Sat}, requirements::packing_conversion},
     {O::Cvt, emit_cvt_fp8, 2, 3, {T::E4m3x2, T::E5m2x2, T::F32, T::F16x2}, {M::Rn, M::Satfinite, M::Relu},
      requirements::eight_bit_conversion},
     {O::Cvta, emit_cvta, 2, 2, {T::U64}, {M::To}, requirements::address_conversion, true},
@@ -387,7 +389,9 @@ bool has_conflict(const Instruction& instruction) {
   });
 }
 
-std::size_t types_of(O opcode) {
+std::size_t types_of(const Form& form) {
+  const O opcode = form.opcode;
+  if (form.modifiers.contains(M::Pack)) return 3;
   if (opcode == O::Mma || opcode == O::Wmma) return 4;
   if (opcode == O::Wgmma) return 3;
   if (ptx::is_video(opcode)) return 3;
@@ -416,7 +420,7 @@ Result<void> check_spelling(const Form& form, const Instruction& instruction) {
   }
   if (has_conflict(instruction)) return not_supported("modifiers that exclude each other");
   const bool barrier = form.opcode == O::Bar || form.opcode == O::Barrier;
-  if (instruction.types.size() > types_of(form.opcode)) return not_supported("number of types");
+  if (instruction.types.size() > types_of(form)) return not_supported("number of types");
   return require(!instruction.types.empty() || form.types.empty() || barrier, "no type");
 }
 

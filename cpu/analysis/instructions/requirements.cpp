@@ -174,6 +174,15 @@ Result<void> eight_bit_conversion(const Instruction& i) {
   return require(widens && i.operands.size() == 2, "form");
 }
 
+Result<void> packing_conversion(const Instruction& i) {
+  if (!i.has(M::Pack) || !i.has(M::Sat)) return not_supported("needs .pack.sat");
+  if (i.types.size() < 2 || i.types[1] != T::S32) return not_supported("packs .s32");
+  const bool fills = i.types[0] == T::U16 || i.types[0] == T::S16;
+  if (i.types[0] == T::S32 || i.types[0] == T::B32) return not_supported("type");
+  if (i.types.size() != (fills ? 2 : 3) || i.operands.size() != (fills ? 3 : 4)) return not_supported("operands");
+  return require(fills || i.types[2] == T::B32, "what is shifted is a .b32");
+}
+
 Result<void> move(const Instruction& i) {
   return require(i.type() != T::Pred || i.operands[1].kind != Operand::Kind::Vector, "vector of predicates");
 }

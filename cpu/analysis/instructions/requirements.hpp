@@ -24,6 +24,7 @@ Result<void> two_types(const ptx::Instruction& i);
 Result<void> slct_types(const ptx::Instruction& i);
 Result<void> conversion(const ptx::Instruction& i);
 Result<void> eight_bit_conversion(const ptx::Instruction& i);
+Result<void> packing_conversion(const ptx::Instruction& i);
 Result<void> move(const ptx::Instruction& i);
 Result<void> load(const ptx::Instruction& i);
 Result<void> store(const ptx::Instruction& i);

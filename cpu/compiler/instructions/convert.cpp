@@ -142,7 +142,35 @@ Value* from_eight_bits(FunctionEmitter& f, Value* bits, Type type) {
   return widen_half(f, f.b.CreateShl(f.b.CreateZExt(bits, f.b.getInt16Ty()), 8), Type::F16);
 }
 
+unsigned bits_of(Type type) {
+  if (type == Type::U2 || type == Type::S2) return 2;
+  return type == Type::U4 || type == Type::S4 ? 4 : 8 * static_cast<unsigned>(size_in_bytes(type));
+}
+
+/// A signed word as what the type can hold.
+Value* within(FunctionEmitter& f, Value* word, Type type) {
+  const bool has_sign = is_signed(type);
+  const unsigned bits = bits_of(type);
+  const std::int32_t most = (1 << (has_sign ? bits - 1 : bits)) - 1, least = has_sign ? -most - 1 : 0;
+  Value* const high = llvm::ConstantInt::getSigned(word->getType(), most);
+  Value* const low = llvm::ConstantInt::getSigned(word->getType(), least);
+  word = f.b.CreateSelect(f.b.CreateICmpSGT(word, high), high, word);
+  word = f.b.CreateSelect(f.b.CreateICmpSLT(word, low), low, word);
+  return f.b.CreateAnd(word, f.b.getInt32((1U << bits) - 1));
+}
+
 }  // namespace
+
+/// cvt.pack.sat.s8.s32.b32 d, a, b, c: c moved up, a and b below it, each saturated; without c where both fill a word
+void emit_cvt_pack(FunctionEmitter& f, const Instruction& i) {
+  const Type to = i.types[0];
+  const unsigned bits = bits_of(to);
+  Value* const first = within(f, f.source(i.operands[1], Type::S32), to);
+  Value* packed = f.b.CreateOr(f.b.CreateShl(first, bits), within(f, f.source(i.operands[2], Type::S32), to));
+  if (i.operands.size() == 4)
+    packed = f.b.CreateOr(packed, f.b.CreateShl(f.source(i.operands[3], Type::B32), 2 * bits));
+  f.define(i.operands[0], packed, Type::B32);
+}
 
 /// cvt between .e4m3x2 or .e5m2x2 and two .f32 (the first operand in the high byte) or .f16x2
 void emit_cvt_fp8(FunctionEmitter& f, const Instruction& i) {

@@ -134,6 +134,7 @@ def cases():
     yield from packed_cases()
     yield from byte_register_cases()
     yield from wide_register_cases()
+    yield from packing_cases()
 
 
 def packed_cases():
@@ -164,6 +165,37 @@ def packed_cases():
         lambda a: (a + 0x1000) & 0xFFFFE000 if (a & 0x7FFFFFFF) + 0x1000 < 0x7F800000 else a & 0x80000000 | 0x7F800000,
         notes=lambda a: "the low 13 bits are unspecified by PTX" if a & 0x1FFF else "",
     )
+
+
+def packing_cases():
+    """Two words, each saturated, below a third one that is moved up; two halves fill a word."""
+    for to_type, bits in (("u2", 2), ("s2", 2), ("u4", 4), ("s4", 4), ("u8", 8), ("s8", 8), ("u16", 16), ("s16", 16)):
+        most = (1 << (bits - (to_type[0] == "s"))) - 1
+        least = -most - 1 if to_type[0] == "s" else 0
+
+        def within(word, most=most, least=least, bits=bits):
+            signed = word - (word >> 31 << 32)
+            return max(least, min(most, signed)) & (1 << bits) - 1
+
+        def packed(a, b, c=0, within=within, bits=bits):
+            return (c << 2 * bits | within(a) << bits | within(b)) & 0xFFFFFFFF
+
+        name = f"cvt.pack.sat.{to_type}.s32" + (".b32" if bits < 16 else "")
+        names = "abc"[: 3 if bits < 16 else 2]
+        edges = [value & 0xFFFFFFFF for limit in (least, most) for value in (limit - 1, limit, limit + 1)]
+        rows = [(edge, other, 0x12345678)[: len(names)] for edge in edges for other in edges]
+        rows += operand_rows(name, ["s32"] * len(names), 30)
+        yield Case(
+            name,
+            f"two s32 to {to_type}, saturated and packed",
+            " ".join(f"{each}:b32" for each in names),
+            "d:b32",
+            f"{name} %d, " + ", ".join(f"%{each}" for each in names) + ";",
+            rows,
+            packed,
+            version="6.5",
+            target="sm_75" if bits < 8 else "sm_72",
+        )
 
 
 def byte_register_cases():
