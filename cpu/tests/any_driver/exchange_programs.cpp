@@ -22,7 +22,7 @@ class Writer {
     is_volatile_ = pick(2) != 0;
     overwrites_only_ = is_shared_ && pick(3) == 0;
     static constexpr Order orders[] = {Order::StoreThenLoad, Order::StoreThenLoad, Order::StoreThenStore,
-                                       Order::LoadThenStore};
+                                       Order::LoadThenStore, Order::LoadThenGive};
     if (!is_volatile_ && !overwrites_only_) order_ = orders[pick(std::size(orders))];
     if (order_ != Order::StoreThenLoad) is_shared_ = true;
     warps_ = (threads_ + 31) / 32;
@@ -44,8 +44,8 @@ class Writer {
 
  private:
   static constexpr std::uint32_t blocks = 3;
-  /// What nothing stands between: one of the three in a program, so that each is found by itself.
-  enum class Order : std::uint8_t { StoreThenLoad, StoreThenStore, LoadThenStore };
+  /// What nothing stands between: one of them in a program, so that each is found by itself.
+  enum class Order : std::uint8_t { StoreThenLoad, StoreThenStore, LoadThenStore, LoadThenGive };
   using TakesPart = std::function<bool(std::uint32_t lane)>;
 
   unsigned pick(std::size_t below) {
@@ -142,7 +142,7 @@ class Writer {
   }
 
   void step(unsigned depth) {
-    if (depth == 0 && order_ == Order::LoadThenStore && pick(4) == 0) return give_anew();
+    if (order_ == Order::LoadThenGive) return pick(3) == 0 ? vote() : give_anew();
     if (order_ != Order::StoreThenLoad) return depth == 0 && pick(3) == 0 ? again() : overwrite();
     switch (pick(depth != 0 ? 4 : overwrites_only_ ? 5 : 8)) {
       case 0:
