@@ -89,6 +89,7 @@ void BlockRaces::begin(std::uint32_t block) {
   if (knows_more_) std::fill(threads_.begin(), threads_.end(), Knowledge{});
   knows_more_ = false;
   std::fill(acquired_.begin(), acquired_.end(), Acquired{});
+  open_.clear();
   foreign_ = {};
   fenced_ = proxy_fenced_ = {};
   std::fill(shared_.begin(), shared_.end(), RaceCell{});
@@ -210,6 +211,8 @@ void BlockRaces::access_shared(const ThreadState& thread, const SharedPlace& pla
 void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
                         std::uint32_t line) {
   const std::optional<SharedPlace> place = find_shared(thread, address);
+  if (place || (access & bits::acquires) == 0 || acquired_[thread.linear].word != address / word_bytes)
+    acquire_again(thread.linear);
   if (!place && Fiber::current()) {
     const auto stack = reinterpret_cast<std::uintptr_t>(Fiber::current()->stack().low);
     if (address >= stack && address - stack < Fiber::current()->stack().size) return;  // the thread's own
@@ -344,7 +347,9 @@ void BlockRaces::acquire(std::uint32_t thread, std::uint64_t word, bool is_share
   View view;
   if (!is_shared) {
     Acquired& last = acquired_[thread];
-    if (last.word != word) last = {word, 0};
+    if (last.word != word) last = {.word = word, .times = 0, .is_open = last.is_open};
+    if (!last.is_open) open_.push_back(thread);
+    last.is_open = true;
     if (!launch_.find_published(word, &last.times, &view)) return;
   } else {
     const auto found = published().find(word);
@@ -360,7 +365,16 @@ void BlockRaces::acquire(std::uint32_t thread, std::uint64_t word, bool is_share
   mine.foreign.join(view);
 }
 
+void BlockRaces::acquire_again(std::uint32_t thread) {
+  Acquired& last = acquired_[thread];
+  if (!last.is_open) return;
+  acquire(thread, last.word, /*is_shared=*/false);
+  last.is_open = false;
+  std::erase(open_, thread);
+}
+
 void BlockRaces::arrive_at_cluster(std::uint32_t thread) {
+  acquire_again(thread);
   ClusterView& now = cluster_->arriving;
   std::uint32_t* const steps = &now.steps[rank_ * now.threads_per_block];
   const auto raise_step = [&](std::uint32_t other, std::uint32_t step) { steps[other] = std::max(steps[other], step); };
@@ -380,6 +394,7 @@ void BlockRaces::leave_cluster(std::uint32_t thread) {
 }
 
 void BlockRaces::synchronize() {
+  while (!open_.empty()) acquire_again(open_.back());
   floor_ = step_++;
   if (!knows_more_) return;
   for (Knowledge& each : threads_) {
@@ -392,6 +407,7 @@ void BlockRaces::synchronize() {
 void BlockRaces::synchronize(std::span<const std::uint32_t> threads,
                              std::span<const std::pair<std::uint32_t, std::uint32_t>> arrivals) {
   Knowledge all;
+  for (const std::uint32_t thread : threads) acquire_again(thread);
   for (const auto& [thread, step] : arrivals) raise(all.own, thread, step);
   for (const std::uint32_t thread : threads) {
     for (const auto& [other, step] : threads_[thread].own) raise(all.own, other, step);

@@ -106,9 +106,12 @@ class BlockRaces {
     View foreign;
   };
   /// What a thread acquired last, so that polling a word acquires only what is new there.
+  /// It is looked at before the load itself. What is published between the two may be what the load finds, so the word
+  /// stays open until the thread's next access or barrier, and is looked at again then.
   struct Acquired {
     std::uint64_t word = 0;
     std::uint64_t times = 0;
+    bool is_open = false;
   };
   struct Conflict {
     RaceEntry other;
@@ -158,6 +161,7 @@ class BlockRaces {
   void deliver(std::uint32_t thread, const SharedPlace& barrier, std::uint64_t word);
   std::unordered_map<std::uint64_t, View>& published();
   void acquire(std::uint32_t thread, std::uint64_t word, bool is_shared);
+  void acquire_again(std::uint32_t thread);
   void release(std::uint32_t thread, std::uint64_t word, bool is_shared);
   void add_race(const ThreadState& thread, std::uint32_t access, std::uint32_t line, bool is_shared,
                 const Conflict& conflict, const std::string& place);
@@ -175,11 +179,12 @@ class BlockRaces {
   std::uint32_t floor_ = 0;
   std::vector<std::uint32_t> warp_floors_;
   std::vector<Knowledge> threads_;
-  std::vector<Acquired> acquired_;  ///< by thread
-  bool knows_more_ = false;         ///< some thread, than the floors
-  View foreign_;                    ///< of all threads
-  BlockView fenced_;                ///< of the own block, what fences have made visible
-  BlockView proxy_fenced_;          ///< what proxy fences have, to the asynchronous proxy
+  std::vector<std::uint32_t> open_;  ///< threads whose word is open
+  std::vector<Acquired> acquired_;   ///< by thread
+  bool knows_more_ = false;          ///< some thread, than the floors
+  View foreign_;                     ///< of all threads
+  BlockView fenced_;                 ///< of the own block, what fences have made visible
+  BlockView proxy_fenced_;           ///< what proxy fences have, to the asynchronous proxy
   std::vector<RaceCell> shared_;
   PendingCopies pending_;
   std::vector<Undelivered> undelivered_;

@@ -215,12 +215,46 @@ def test_unknown_class_is_named():
     assert "there is no class 'memroy'" in run(["clean_sum"], "memroy")
 
 
+# The barrier of cooperative groups: what a block published just before the last look at the word has to be seen.
+GRID_BARRIERS = r"""
+import cucore
+KERNEL = '''
+__device__ void wait_for_all(unsigned* word) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    unsigned old, now, mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
+    asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(old) : "l"(word), "r"(mine) : "memory");
+    do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
+    while (((old ^ now) & 0x80000000u) == 0);
+  }
+  __syncthreads();
+}
+extern "C" __global__ void rounds(unsigned* word, int* cells, int* sums, int count) {
+  int sum = 0;
+  for (int round = 1; round <= count; round++) {
+    if (threadIdx.x == 0) cells[blockIdx.x] += round;
+    wait_for_all(word);
+    sum += cells[(blockIdx.x + threadIdx.x) % gridDim.x];
+    wait_for_all(word);
+  }
+  sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}'''
+device = cucore.Device(); device.set_current(); stream = device.create_stream()
+rounds = cucore.Program(KERNEL, "c++", {"arch": f"sm_{device.arch}"}).compile("ptx").get_kernel("rounds")
+word, cells, sums = (device.allocate(size, stream=stream) for size in (4, 256, 64 * 256 * 4))
+for each in (word, cells): each.fill(0, stream=stream)
+config = cucore.LaunchConfig(grid=64, block=256)
+for _ in range(2): cucore.launch(stream, config, rounds, word, cells, sums, 60)
+stream.sync()
+"""
+
 PROGRAMS = {
     "clusters": "import test_clusters as t; [getattr(t, check)() for check in t.CHECKS]",
     "launches of clusters": "import test_cluster_launches as t; t.check_codes(); t.check_graphs()",
     "copies that a barrier waits for": """import test_async_copies as t
 t.check_reversal(); t.check_sums("stages", 128); t.check_sums("produce_and_consume", 160)""",
     "boxes of tensors": "import test_tensor_maps as t; t.check_all()",
+    "barriers of a grid": GRID_BARRIERS,
     "products by warpgroups": "import test_warpgroup_matrices as t; t.check(False); t.check(True)",
 }
 
