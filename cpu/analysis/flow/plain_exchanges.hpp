@@ -25,6 +25,10 @@
 // lanes hand something on to each other one by one. Of an array that is only written over the stores count, not its
 // loads.
 //
+// One exchange goes beyond the warp: a place in shared memory that others load, and one thread then stores to, as where
+// thread 0 draws the next ticket. Who stores waits until all others of the block can do nothing else. This counts in
+// all kernels but those that poll, and for that place alone.
+//
 // What ordinary kernels do is none: a thread's own places from one iteration to the next, places strides apart that
 // only the launch knows, rows of each thread, tables indexed by what was loaded, arrays of different names, one place
 // that all lanes write, or read after a store (where mostly one lane stores).
