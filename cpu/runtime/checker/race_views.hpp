@@ -22,6 +22,7 @@ struct RaceEntry {
   std::uint8_t bytes = 0;  ///< a bit for each of the word's
   bool is_strong : 1 = false;
   bool is_copy : 1 = false;
+  bool is_atomic : 1 = false;    ///< reads and writes at once
   bool is_generic : 1 = false;   ///< by the generic proxy, and of no copy
   bool in_lockstep : 1 = false;  ///< where lanes of a warp count on running in step
 

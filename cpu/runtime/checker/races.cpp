@@ -19,6 +19,7 @@ namespace {
 namespace bits = check_access;
 
 constexpr std::uint32_t lanes_of_warp = 32;
+constexpr std::uint32_t is_of_atomic = bits::is_strong | bits::reads_memory | bits::writes_memory;
 std::atomic<std::uint64_t> next_serial{1};
 
 void raise(std::map<std::uint32_t, std::uint32_t>& steps, std::uint32_t thread, std::uint32_t step) {
@@ -145,7 +146,7 @@ std::optional<BlockRaces::Conflict> BlockRaces::conflict_with(const RaceCell& ce
     if (is_strong && (!in_lockstep || (writes && other_writes))) return std::nullopt;
     return Conflict{other, other_writes, in_lockstep, is_strong};
   };
-  if (!(writes && (access & bits::unchanged) != 0))
+  if (!(writes && (access & bits::unchanged) != 0) || cell.writer.is_atomic)
     if (const auto found = conflict(cell.writer, true)) return found;
   if (!writes) return std::nullopt;
   for (const RaceEntry& reader : cell.readers)
@@ -157,25 +158,29 @@ void BlockRaces::remember(RaceCell& cell, const RaceEntry& now, std::uint32_t ac
   const auto is_same = [&](const RaceEntry& other) {
     return other.step == now.step && other.thread == now.thread && other.owner() == now.owner();
   };
+  const auto remember_reader = [&](const RaceEntry& reads) {
+    for (RaceEntry& reader : cell.readers) {
+      const bool mine = reader.block == reads.block && reader.thread == reads.thread;
+      if (reader.step != 0 && !mine && !knows(now.thread, reader)) continue;
+      const bool joins = is_same(reader) && &reads == &now;
+      const std::uint8_t before = joins ? reader.bytes : std::uint8_t{0};
+      const bool is_strong = reads.is_strong && (!joins || reader.is_strong);
+      reader = reads;
+      reader.bytes = static_cast<std::uint8_t>(reads.bytes | before);
+      reader.is_strong = is_strong;
+      break;
+    }
+  };
   if ((access & bits::writes_memory) != 0) {
+    // An atomic that another one follows is before all that this one is before; what only writes does not follow it.
+    if (cell.writer.is_atomic && !now.is_atomic && !knows(now.thread, cell.writer)) remember_reader(cell.writer);
     const std::uint8_t before = is_same(cell.writer) ? cell.writer.bytes : std::uint8_t{0};
     const bool both_strong = now.is_strong && (before == 0 || cell.writer.is_strong);
     cell.writer = now;
     cell.writer.bytes = static_cast<std::uint8_t>(now.bytes | before);
     cell.writer.is_strong = both_strong;
   }
-  if ((access & bits::reads_memory) == 0) return;
-  for (RaceEntry& reader : cell.readers) {
-    const bool mine = reader.block == now.block && reader.thread == now.thread;
-    if (reader.step != 0 && !mine && !knows(now.thread, reader)) continue;
-    const bool joins = is_same(reader);
-    const std::uint8_t before = joins ? reader.bytes : std::uint8_t{0};
-    const bool is_strong = now.is_strong && (!joins || reader.is_strong);
-    reader = now;
-    reader.bytes = static_cast<std::uint8_t>(now.bytes | before);
-    reader.is_strong = is_strong;
-    break;
-  }
+  if ((access & bits::reads_memory) != 0 && !now.is_atomic) remember_reader(now);
 }
 
 template <typename Visit>
@@ -223,6 +228,7 @@ void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::u
                 .thread = static_cast<std::uint16_t>(thread.linear),
                 .bytes = 0,
                 .is_strong = (access & bits::is_strong) != 0,
+                .is_atomic = (access & is_of_atomic) == is_of_atomic,
                 .is_generic = true,
                 .in_lockstep = (access & bits::is_in_lockstep) != 0 && (place || (access & bits::is_strong) == 0)};
   if (place) {

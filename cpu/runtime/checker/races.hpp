@@ -3,8 +3,11 @@
 //
 // What orders: barriers of the block, named ones too, those of the cluster, and bar.warp.sync; and strong accesses
 // (atomic, volatile, relaxed, acquire, release) of the same word, the first of them after a fence. That a fence follows
-// the second is not asked for. Volatile accesses of shared memory by which lanes of one warp exchange values are an
-// exception: what orders them, if nothing else does, is that lanes run in step.
+// the second is not asked for. An atomic is ordered after those that wrote what it read, with no fence, though not
+// after what their threads did before: so the block that finds itself the last one may set their counter to zero by an
+// ordinary store (causality through observation, in the PTX memory model). Volatile accesses of shared memory by which
+// lanes of one warp exchange values are an exception: what orders them, if nothing else does, is that lanes run in
+// step.
 //
 // A block counts steps: every synchronisation begins another one. For each access, its thread and step are kept; for
 // each thread, up to which step of the others it is ordered after them. The blocks of a cluster run on one OS

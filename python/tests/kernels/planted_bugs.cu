@@ -226,6 +226,13 @@ KERNEL last_block_without_fence(int* a, int n, int zero) {
   a[100] = sum;
 }
 
+// Not the last one.
+KERNEL counter_reset_too_early(int* a, int n, int zero) {
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  if (atomicAdd(a + zero, 1) == 2) a[zero] = 0;  // BUG counter_reset_too_early
+}
+
 // ---- uninitialised ---------------------------------------------------------------------------------------------------
 
 KERNEL never_written(int* a, int n, int zero) {
@@ -366,6 +373,21 @@ KERNEL clean_last_block(int* a, int n, int zero) {
   int sum = 0;
   for (int i = threadIdx.x; i < gridDim.x * blockDim.x; i += blockDim.x) sum += a[64 + i];
   atomicAdd(a + 1, sum);
+}
+
+// As the CUDA guide has it: the counter is ready for the next launch.
+KERNEL clean_last_block_resets(int* a, int n, int zero) {
+  __shared__ bool last;
+  a[64 + blockIdx.x * blockDim.x + threadIdx.x] = 1;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicInc(reinterpret_cast<unsigned*>(a), gridDim.x) == gridDim.x - 1;
+  __syncthreads();
+  if (!last) return;
+  int sum = 0;
+  for (int i = threadIdx.x; i < gridDim.x * blockDim.x; i += blockDim.x) sum += a[64 + i];
+  atomicAdd(a + 1, sum);
+  if (threadIdx.x == blockDim.x - 1) a[0] = 0;
 }
 
 KERNEL clean_bytes(int* a, int n, int zero) {
