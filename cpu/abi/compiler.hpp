@@ -54,7 +54,8 @@ struct SharedVariable {
 
 struct CompileOptions {
   FormOfCode form = FormOfCode::Scalar;
-  std::uint32_t block[3] = {0, 0, 0};  ///< %ntid, which the vector form is made for
+  /// %ntid, which the vector form is made for, and the scalar one if warps of such blocks are in several rows.
+  std::uint32_t block[3] = {0, 0, 0};
   bool debug = false;        ///< for a debugger: scalar form, not optimised, never from the cache, known to debuggers
   bool perf_map = false;     ///< its functions go into the file where perf looks for names
   std::uint32_t checks = 0;  ///< of check_class (checks.hpp): with any but memory_checks, the scalar form

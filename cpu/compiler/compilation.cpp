@@ -192,7 +192,7 @@ Result<OptimisedKernel> make_form(const Analysed& kernel) {
 template <typename Finish>
 auto make_kernel(const ptx::Module& module, ptx::FunctionId id, const CompileOptions& options, const Finish& finish)
     -> decltype(finish(std::declval<const HostTarget&>(), std::declval<const OptimisedKernel&>())) {
-  const Reach reach = find_reach_and_waits(module, id);
+  const Reach reach = find_reach_and_waits(module, id, analysis::shape_of_warps(options.block));
   const Layout layout = lay_out(module, reach, (options.checks & check_class::access_checks) != 0 ? shared_redzone : 0);
   Result<HostTarget> target = HostTarget::create(options.debug, options.march);
   llvm::LLVMContext context;

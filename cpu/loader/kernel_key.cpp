@@ -64,7 +64,9 @@ std::optional<KernelIdentity> identity_of(const ptx::Module& module, const Reach
                           .march = options.march,
                           .ptx = kernel_text(module, reach)};
   if (options.checks != 0) identity.ptx += lines_of(module, reach);
-  if (options.form != FormOfCode::Scalar) std::copy_n(options.block, 3, identity.block);
+  // The scalar form differs for blocks whose warps are in several rows.
+  if (options.form != FormOfCode::Scalar || analysis::shape_of_warps(options.block).is_known())
+    std::copy_n(options.block, 3, identity.block);
   return identity;
 }
 

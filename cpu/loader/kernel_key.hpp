@@ -16,7 +16,7 @@ struct KernelIdentity {
   std::string_view driver, compiler;  ///< build ids of the two libraries that make code and its ABI
   std::string_view host;              ///< host_identity.hpp
   FormOfCode form = FormOfCode::Scalar;
-  std::uint32_t block[3] = {0, 0, 0};  ///< zeros for the scalar form, which is for all
+  std::uint32_t block[3] = {0, 0, 0};  ///< zeros for the scalar form of blocks whose warps are in one row
   std::uint32_t checks = 0;            ///< of check_class
   bool by_thread = false;
   std::string march = {};  ///< of CompileOptions: how much of the host is used

@@ -74,6 +74,9 @@ set_tests_properties(texture_tests_checked PROPERTIES
 add_executable(warp_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/exchange_programs.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/exchange_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/lane_machine.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/lane_programs.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/lane_programs_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/warp_test.cpp)
 cucore_test(warp_tests)
 target_link_libraries(warp_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)

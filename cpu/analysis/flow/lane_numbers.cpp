@@ -28,14 +28,23 @@ constexpr unsigned most_steps = 16;  ///< branches and combined predicates that 
 
 // ---- values ---------------------------------------------------------------------------------------------------------
 
-std::optional<std::int64_t> LanePlaces::value_for(const Symbol& symbol, std::uint32_t thread) const {
-  const bool is_on_x = symbol.is_lane && symbol.high == most_threads - 1;
-  if (is_on_x) return row_ != 0 ? thread % row_ : thread;
-  if (symbol.is_lane && (row_ == 0 || symbol.operands.empty())) return thread % lanes_of_warp;
-  if (symbol.is_row && row_ != 0) return thread / row_;
+std::optional<std::int64_t> LanePlaces::value_for(std::uint32_t number, std::uint32_t thread) {
+  if (assumed_ && number == assumed_->first) return assumed_->second;
+  const Symbol& symbol = symbols_[number];
+  if (symbol.axis >= 0 && shape_.is_known()) {
+    const std::uint32_t rest = thread / shape_.x;
+    return symbol.axis == 0 ? thread % shape_.x : symbol.axis == 1 ? rest % shape_.y : rest / shape_.y;
+  }
+  if (symbol.axis == 0) return thread;
+  if (symbol.is_lane) return thread % lanes_of_warp;
   if (symbol.operands.size() != 2) return {};
-  const auto a = value_for(symbol.operands[0], thread), b = value_for(symbol.operands[1], thread);
+  if (symbol.chosen_by) {
+    const auto first = holds_for(*symbol.chosen_by, thread, most_steps);
+    return first ? value_for(symbol.operands[*first ? 0 : 1], thread) : std::nullopt;
+  }
+  auto a = value_for(symbol.operands[0], thread), b = value_for(symbol.operands[1], thread);
   if (!a || !b) return {};
+  if (symbol.is_of_words) a = static_cast<std::uint32_t>(*a), b = static_cast<std::uint32_t>(*b);
   const bool is_natural = *a >= 0 && *b >= 0;
   switch (symbol.opcode) {
     case Opcode::And:
@@ -44,6 +53,15 @@ std::optional<std::int64_t> LanePlaces::value_for(const Symbol& symbol, std::uin
       return *a | *b;
     case Opcode::Xor:
       return *a ^ *b;
+    case Opcode::Mul:
+    case Opcode::Mad:
+      return times(*a, *b);
+    case Opcode::Shl:
+      return is_natural && *b < 32 ? std::optional(times(*a, std::int64_t{1} << *b)) : std::nullopt;
+    case Opcode::Min:
+      return is_natural ? std::optional(std::min(*a, *b)) : std::nullopt;
+    case Opcode::Max:
+      return is_natural ? std::optional(std::max(*a, *b)) : std::nullopt;
     case Opcode::Shr:
       return is_natural && *b < 63 ? std::optional(*a >> *b) : std::nullopt;
     case Opcode::Div:
@@ -55,26 +73,40 @@ std::optional<std::int64_t> LanePlaces::value_for(const Symbol& symbol, std::uin
   }
 }
 
-std::optional<std::int64_t> LanePlaces::value_for(const LaneSum& sum, std::uint32_t thread) const {
+std::optional<std::int64_t> LanePlaces::value_for(const LaneSum& sum, std::uint32_t thread) {
   auto value = static_cast<std::uint64_t>(sum.constant);
   for (const auto& [symbol, factor] : sum.terms) {
-    const auto one = value_for(symbols_[symbol], thread);
+    const auto one = value_for(symbol, thread);
     if (!one) return {};
     value += static_cast<std::uint64_t>(*one) * static_cast<std::uint64_t>(factor);
   }
   return static_cast<std::int64_t>(value);
 }
 
+bool LanePlaces::Numbers::is_one_place() const {
+  return std::ranges::all_of(places, [](const auto& of_warp) {
+    return std::ranges::all_of(of_warp, [&](std::int64_t place) { return place == of_warp[0]; });
+  });
+}
+
 std::optional<LanePlaces::Numbers> LanePlaces::numbers_of(const LaneSum& place) {
-  LaneSum own = spread(place).sum;
-  Numbers numbers{};
-  const auto is_common = [&](const auto& term) { return symbols_[term.first].kind == Kind::Uniform; };
+  Spread known = spread(place);
+  LaneSum own = std::move(known.sum);
+  Numbers numbers{.common = {}, .places = {}, .steps = known.steps, .counts = known.counts};
+  const auto is_common = [&](const auto& term) {
+    return symbols_[term.first].kind == Kind::Uniform && !value_for(term.first, 0);
+  };
   std::ranges::copy_if(own.terms, std::back_inserter(numbers.common), is_common);
   std::erase_if(own.terms, is_common);
-  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
-    const auto value = value_for(own, lane);
-    if (!value) return {};
-    numbers.places[lane] = *value;
+  // Where each warp is in a row, all are alike.
+  const std::uint32_t warps = shape_.is_known() ? (threads_ + 31) / 32 : 1;
+  for (std::uint32_t warp = 0; warp < warps; ++warp) {
+    auto& places = numbers.places.emplace_back();
+    for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+      const auto value = value_for(own, warp * 32 + lane);
+      if (!value) return {};
+      places[lane] = *value;
+    }
   }
   return numbers;
 }
@@ -95,6 +127,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> LanePlaces::range_of(const 
 
 /// Each lane has a column of its own, of an array whose rows are longer than a warp's: `counts[digit][t]`.
 bool LanePlaces::keep_to_columns(const Access& store, const Access& load) const {
+  if (shape_.is_known()) return false;
   const std::int64_t column = lane_factor(store.place);
   if (column == 0 || column != lane_factor(load.place)) return false;
   std::int64_t row = 0;  // bytes: what else there is differs by multiples of them
@@ -125,86 +158,7 @@ bool LanePlaces::keep_to_columns(const Access& store, const Access& load) const 
   return true;
 }
 
-// ---- the shape of the block -----------------------------------------------------------------------------------------
-
-/// What the kernel's accesses of its shared arrays say of the blocks that it is made for: nobody accesses what lies
-/// beyond an array, and rows that all threads store do not overlap.
-void LanePlaces::learn_shape() {
-  for (const auto& most : {function_.directives.reqntid, function_.directives.maxntid})
-    if (most[0]) threads_ = std::min(threads_, *most[0] * most[1].value_or(1) * most[2].value_or(1));
-  std::int64_t on_x = most_threads, pitch = lanes_of_warp;
-  for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
-    const Instruction& access = function_.body[i];
-    const bool accesses = access.opcode == Opcode::Ld || access.opcode == Opcode::St;
-    if (!accesses || access.space() != Space::Shared || access.guard) continue;
-    if (all_come_to(flow_.block_at[i])) on_x = std::min(on_x, threads_on_x(i));
-    if (access.opcode == Opcode::St) pitch = std::min(pitch, threads_in_row(i));
-  }
-  const bool has_rows = std::ranges::any_of(function_.body, [](const Instruction& i) {
-    return std::ranges::any_of(i.operands, [](const Operand& operand) {
-      return operand.kind == Operand::Kind::Special && operand.special.name == "%tid" && operand.special.axis != 0;
-    });
-  });
-  // Of more than a warp, whole ones.
-  if (!has_rows && on_x > lanes_of_warp) on_x -= on_x % lanes_of_warp;
-  if (!has_rows) threads_ = std::min(threads_, static_cast<std::uint32_t>(on_x));
-  running_.clear();  // those of all threads
-  pitch = std::min(pitch, on_x);
-  if (!has_rows || pitch >= lanes_of_warp) return;
-  // Numbers on y differ in a warp.
-  row_ = std::bit_floor(static_cast<std::uint32_t>(pitch));
-  symbols_.clear();
-  names_.clear();
-  results_.clear();
-  counters_.clear();
-  kept_away_.clear();
-  find_kinds();
-}
-
-/// All threads of a block run it: the first one, and those with barriers if no thread leaves early.
-bool LanePlaces::all_come_to(BlockId block) const {
-  if (block == 0) return true;
-  const auto leaves = [](const Instruction& i) { return i.opcode == Opcode::Ret || i.opcode == Opcode::Exit; };
-  const auto first = function_.body.begin() + flow_.blocks[block].first;
-  const auto end = function_.body.begin() + flow_.blocks[block].end;
-  return std::any_of(first, end, [](const Instruction& i) { return is_block_barrier(i) && !i.guard; }) &&
-         std::ranges::count_if(function_.body, leaves) <= 1;
-}
-
-LanePlaces::OfBlock LanePlaces::in_block(const LaneSum& place) const {
-  OfBlock parts{};
-  for (const auto& [symbol, factor] : place.terms) {
-    const Symbol& it = symbols_[symbol];
-    if (it.is_lane && it.operands.empty() && it.high == most_threads - 1)
-      parts.on_x = factor;
-    else if (it.is_row)
-      parts.on_y = factor;
-    else if (it.bytes != 0 && factor == 1 && parts.bytes == 0)
-      parts.bytes = static_cast<std::int64_t>(it.bytes);
-    else
-      parts.has_more = true;
-  }
-  return parts;
-}
-
-/// At most so many, if all threads come to the access.
-std::int64_t LanePlaces::threads_on_x(std::uint32_t access) {
-  const Instruction& i = function_.body[access];
-  const LaneSum place = place_of(access);
-  const OfBlock parts = in_block(place);
-  const std::int64_t room =
-      parts.bytes - place.constant - static_cast<std::int64_t>(ptx::size_in_bytes(i.type()) * i.vector_width);
-  const bool is_known = parts.bytes != 0 && parts.on_x > 0 && parts.on_y == 0 && !parts.has_more && room >= 0;
-  return is_known ? std::min(room / parts.on_x + 1, most_threads) : most_threads;
-}
-
-/// At most so many, or as many as a warp has.
-std::int64_t LanePlaces::threads_in_row(std::uint32_t store) {
-  const OfBlock parts = in_block(place_of(store));
-  if (parts.on_x <= 0 || parts.on_y % parts.on_x != 0) return lanes_of_warp;
-  const std::int64_t pitch = std::abs(parts.on_y / parts.on_x);
-  return pitch >= 2 && pitch < lanes_of_warp && lanes_at(store) == everybody() ? pitch : lanes_of_warp;
-}
+// ---- who comes there ------------------------------------------------------------------------------------------------
 
 LanePlaces::LanesOfWarps LanePlaces::everybody() const {
   LanesOfWarps lanes{};
@@ -216,13 +170,13 @@ LanePlaces::LanesOfWarps LanePlaces::everybody() const {
   return lanes;
 }
 
-// ---- who comes there ------------------------------------------------------------------------------------------------
-
 std::optional<bool> LanePlaces::compares_for(const Instruction& setp, std::uint32_t at, std::uint32_t thread) {
   if (setp.operands.size() != 3 || !(ptx::is_integer(setp.type()) || ptx::is_bits(setp.type()))) return {};
-  const auto a = value_for(value_of(setp.operands[1], at), thread),
-             b = value_for(value_of(setp.operands[2], at), thread);
+  auto a = value_for(value_of(setp.operands[1], at), thread), b = value_for(value_of(setp.operands[2], at), thread);
   if (!a || !b) return {};
+  const bool is_word = ptx::size_in_bytes(setp.type()) == 4;
+  if (is_word && ptx::is_signed(setp.type())) a = static_cast<std::int32_t>(*a), b = static_cast<std::int32_t>(*b);
+  if (is_word && !ptx::is_signed(setp.type())) a = static_cast<std::uint32_t>(*a), b = static_cast<std::uint32_t>(*b);
   if (setp.has(Modifier::Eq)) return *a == *b;
   if (setp.has(Modifier::Ne)) return *a != *b;
   if (!ptx::is_signed(setp.type()) && (*a < 0 || *b < 0)) return {};
@@ -266,40 +220,108 @@ std::optional<bool> LanePlaces::holds_for(std::uint32_t at, std::uint32_t thread
   }
 }
 
-/// Those for which the guard of `at` is not as it must be.
-void LanePlaces::keep_away(LanesOfWarps& running, std::uint32_t at, bool holds) {
-  const ptx::Guard& guard = *function_.body[at].guard;
-  const auto writer = writers_.only(guard.reg, at);
-  if (!writer) return;
-  const auto [found, is_new] = kept_away_.try_emplace(*writer);
-  for (std::uint32_t thread = 0; is_new && thread < most_warps * lanes_of_warp; ++thread) {
-    const auto value = holds_for(*writer, thread, most_steps);
-    if (!value && thread == 0) break;  // of one thread as of all
-    if (value) found->second[*value ? 0 : 1][thread / lanes_of_warp] |= 1U << thread % lanes_of_warp;
+/// Of a warp at most one: the one whose number is what is the same for all.
+bool LanePlaces::holds_for_one(std::uint32_t at, bool holds) {
+  const Instruction& setp = function_.body[at];
+  const auto maker = [&](std::size_t n) -> std::optional<std::uint32_t> {
+    if (n >= setp.operands.size() || setp.operands[n].kind != Operand::Kind::Register) return {};
+    return writers_.only(setp.operands[n].reg, at);
+  };
+  // Of several conditions one is enough.
+  if (setp.opcode == Opcode::And && holds)
+    return std::ranges::any_of(std::array{maker(1), maker(2)}, [&](auto by) { return by && holds_for_one(*by, true); });
+  if (setp.opcode != Opcode::Setp || setp.operands.size() != 3) return false;
+  // A predicate that was made a number.
+  if (const auto by = maker(1); by && function_.body[*by].opcode == Opcode::Selp) {
+    const Instruction& chosen = function_.body[*by];
+    const auto is = [&](const Operand& operand, std::uint64_t number) {
+      return operand.kind == Operand::Kind::Integer && operand.integer == number;
+    };
+    const bool is_predicate = is(chosen.operands[1], 1) && is(chosen.operands[2], 0) && is(setp.operands[2], 0);
+    const auto predicate =
+        chosen.operands[3].kind == Operand::Kind::Register ? writers_.only(chosen.operands[3].reg, *by) : std::nullopt;
+    if (is_predicate && predicate && (setp.has(Modifier::Ne) || setp.has(Modifier::Eq)))
+      return holds_for_one(*predicate, holds == setp.has(Modifier::Ne));
   }
-  const LanesOfWarps& away = found->second[holds != guard.negated ? 1 : 0];
-  for (std::uint32_t warp = 0; warp < most_warps; ++warp) running[warp] &= ~away[warp];
+  if (!setp.has(holds ? Modifier::Eq : Modifier::Ne)) return false;
+  const LaneSum a = value_of(setp.operands[1], at), b = value_of(setp.operands[2], at);
+  if (!stays(a) || !stays(b)) return false;
+  const auto one = numbers_of(a), other = numbers_of(b);
+  if (!one || !other) return false;
+  for (std::size_t warp = 0; warp < one->places.size(); ++warp) {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t lane = 0; lane < lanes_of_warp; ++lane)
+      numbers.push_back(one->of_warp(warp)[lane] - other->of_warp(warp)[lane]);
+    std::ranges::sort(numbers);
+    if (std::ranges::adjacent_find(numbers) != numbers.end()) return false;
+  }
+  return true;
 }
 
-LanePlaces::LanesOfWarps LanePlaces::lanes_at(std::uint32_t instruction) {
-  LanesOfWarps running = lanes_in(flow_.block_at[instruction]);
+/// Those for which the guard of `at` is not as it must be.
+void LanePlaces::keep_away(LanesThere& running, std::uint32_t at, bool holds) {
+  const ptx::Guard& guard = *function_.body[at].guard;
+  const auto writer = writers_.only(guard.reg, at);
+  const bool wanted = holds != guard.negated;
+  if (!writer) {
+    running.unknown.emplace_back(at, wanted);
+    return;
+  }
+  const auto [found, is_new] = kept_away_.try_emplace(*writer);
+  KeptAway& away = found->second;
+  for (std::uint32_t thread = 0; is_new && thread < most_warps * lanes_of_warp; ++thread) {
+    const auto value = holds_for(*writer, thread, most_steps);
+    if (value) away.lanes[*value ? 0 : 1][thread / lanes_of_warp] |= 1U << thread % lanes_of_warp;
+    away.is_known &= value.has_value();
+    if (!value && thread == 0) break;  // of one thread as of all
+  }
+  for (std::uint32_t warp = 0; warp < most_warps; ++warp) running.may_come[warp] &= ~away.lanes[wanted ? 1 : 0][warp];
+  if (away.is_known) return;
+  running.unknown.emplace_back(*writer, wanted);
+  running.is_one |= holds_for_one(*writer, wanted);
+}
+
+LanePlaces::LanesOfWarps LanePlaces::without_kept_away(const LanesThere& there) {
+  LanesOfWarps lanes = there.may_come;
+  for (const auto& [writer, wanted] : there.unknown) {
+    for (std::uint32_t thread = 0; thread < threads_; ++thread) {
+      const auto value = holds_for(writer, thread, most_steps);
+      if (value && *value != wanted) lanes[thread / lanes_of_warp] &= ~(1U << thread % lanes_of_warp);
+    }
+  }
+  return lanes;
+}
+
+LanePlaces::LanesThere LanePlaces::lanes_at(std::uint32_t instruction) {
+  LanesThere running = lanes_in(flow_.block_at[instruction]);
   if (function_.body[instruction].guard) keep_away(running, instruction, true);
   return running;
 }
 
-const LanePlaces::LanesOfWarps& LanePlaces::lanes_in(BlockId of) {
+const LanePlaces::LanesThere& LanePlaces::lanes_in(BlockId of) {
   const auto [found, is_new] = running_.try_emplace(of);
   if (!is_new) return found->second;
-  found->second = everybody();
-  BlockId block = of;
-  for (unsigned steps = 0; steps < most_steps && block != 0 && writers_.sources(block).size() == 1; ++steps) {
-    const BlockId from = writers_.sources(block)[0];
-    const std::uint32_t last = flow_.blocks[from].end - 1;
-    const bool branches = function_.body[last].opcode == Opcode::Bra && function_.body[last].guard;
-    if (branches) keep_away(found->second, last, flow_.blocks[from].successors[0] == block);
-    block = from;
+  LanesThere& there = found->second;
+  there.may_come = everybody();
+  // Each branch that all pass on their way, but for those whose ways all lead on.
+  BlockId below = of;
+  for (auto from = dominators_.before(of); from; below = *from, from = dominators_.before(*from)) {
+    const PtxBlock& branch = flow_.blocks[*from];
+    if (branch.end == branch.first || dominators_.leads_to(*from, below)) continue;
+    const std::uint32_t last = branch.end - 1;
+    const Instruction& way = function_.body[last];
+    const bool is_branch = way.opcode == Opcode::Bra && way.guard && branch.successors[0] != branch.successors[1];
+    const bool is_return = is_terminator(way.opcode) && way.guard && branch.successors.size() == 1;
+    if (is_branch && writers_.sources(below).size() == 1 && below == branch.successors[0])
+      keep_away(there, last, true);
+    else if (is_branch && writers_.sources(below).size() == 1 && below == branch.successors[1])
+      keep_away(there, last, false);
+    else if (is_return)
+      keep_away(there, last, false);
+    else
+      there.unknown.emplace_back(last, true);
   }
-  return found->second;
+  return there;
 }
 
 }  // namespace cucore::cpu::analysis

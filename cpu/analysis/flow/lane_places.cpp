@@ -52,8 +52,6 @@ LaneSum added(const LaneSum& a, const LaneSum& b) {
   return sum;
 }
 
-LaneSum without(const LaneSum& a, const LaneSum& b) { return added(a, scaled(b, -1)); }
-
 bool is_constant(const LaneSum& sum) { return sum.terms.empty(); }
 
 bool multiplies(Opcode opcode) {
@@ -63,14 +61,25 @@ bool multiplies(Opcode opcode) {
 
 }  // namespace
 
+LaneSum without(const LaneSum& a, const LaneSum& b) { return added(a, scaled(b, -1)); }
+
 bool LaneSum::operator<(const LaneSum& other) const {
   return std::tie(terms, constant) < std::tie(other.terms, other.constant);
 }
 
-LanePlaces::LanePlaces(const ptx::Function& function, const ControlFlow& flow)
-    : function_(function), flow_(flow), writers_(function, flow), kinds_(function.registers.size(), Kind::Uniform) {
+LanePlaces::LanePlaces(const ptx::Module& module, const ptx::Function& function, const ControlFlow& flow,
+                       const BlockShape& shape)
+    : module_(module),
+      function_(function),
+      flow_(flow),
+      writers_(function, flow),
+      dominators_(function, flow),
+      shape_(shape),
+      kinds_(function.registers.size(), Kind::Uniform) {
+  if (shape.is_known()) threads_ = std::min(threads_, shape.threads());
+  for (const auto& most : {function_.directives.reqntid, function_.directives.maxntid})
+    if (most[0]) threads_ = std::min(threads_, *most[0] * most[1].value_or(1) * most[2].value_or(1));
   find_kinds();
-  learn_shape();
 }
 
 // ---- what depends on the lane, and what on memory -------------------------------------------------------------------
@@ -79,7 +88,7 @@ LanePlaces::Kind LanePlaces::kind_of(const Operand& operand) const {
   if (operand.kind == Operand::Kind::Special) {
     const std::string_view name = operand.special.name;
     const bool is_of_lane = name == "%laneid" || name.starts_with("%lanemask") || name == "%tid";
-    const std::int32_t most_axis = name == "%tid" && row_ != 0 ? 1 : 0;
+    const std::int32_t most_axis = name == "%tid" && shape_.is_known() ? 2 : 0;
     return is_of_lane && operand.special.axis <= most_axis ? Kind::Varied : Kind::Uniform;
   }
   Kind kind = Kind::Uniform;
@@ -101,6 +110,8 @@ LanePlaces::Kind LanePlaces::kind_of_result(const Instruction& i) const {
       return Kind::Data;
     case Opcode::Ld:
     case Opcode::Ldu:
+      // What functions are given may be each lane's own.
+      if (i.space() == Space::Param && !function_.is_entry) return std::max(kind, Kind::Varied);
       return kind == Kind::Uniform && i.space() != Space::Local ? Kind::Uniform : Kind::Data;
     default:
       return kind;
@@ -137,33 +148,47 @@ std::uint32_t LanePlaces::named(std::vector<std::int64_t> key, const Symbol& sym
 }
 
 LaneSum LanePlaces::special(const ptx::SpecialRegister& special) {
+  const std::uint32_t extents[] = {shape_.x, shape_.y, shape_.z};
+  if (special.name == "%ntid" && shape_.is_known() && special.axis < 3) return constant_of(extents[special.axis]);
   std::vector<std::int64_t> key{0, special.axis, special.index};
   key.insert(key.end(), special.name.begin(), special.name.end());
   Symbol symbol;
-  if (special.name == "%laneid" || (special.name == "%tid" && special.axis == 0)) {
+  if (special.name == "%tid" && special.axis < 3) {
+    symbol.axis = special.axis;
+    symbol.is_lane = special.axis == 0;
+    symbol.low = 0;
+    symbol.high = (shape_.is_known() ? extents[special.axis] : threads_) - 1;
+    if (special.axis == 0 || shape_.is_known()) symbol.kind = Kind::Varied;
+  }
+  if (special.name == "%laneid") {
     symbol.is_lane = true;
     symbol.kind = Kind::Varied;
     symbol.low = 0;
-    symbol.high = special.name == "%tid" ? most_threads - 1 : lanes - 1;
+    symbol.high = lanes - 1;
   }
-  symbol.is_row = special.name == "%tid" && special.axis == 1;
-  if (special.name.starts_with("%lanemask") || (symbol.is_row && row_ != 0)) symbol.kind = Kind::Varied;
+  symbol.is_width = special.name == "%ntid" && special.axis == 0;
+  if (special.name.starts_with("%lanemask")) symbol.kind = Kind::Varied;
   return symbol_of(named(std::move(key), symbol));
 }
 
 LaneSum LanePlaces::value_of(const Operand& operand, std::uint32_t at) {
   switch (operand.kind) {
-    case Operand::Kind::Integer:
-      return constant_of(static_cast<std::int64_t>(operand.integer));
+    case Operand::Kind::Integer: {
+      const ptx::Type type = function_.body[at].type();
+      const bool is_word = (ptx::is_integer(type) || ptx::is_bits(type)) && ptx::size_in_bytes(type) == 4;
+      // -1 and 0xffffffff are one number.
+      return constant_of(is_word ? static_cast<std::int32_t>(operand.integer)
+                                 : static_cast<std::int64_t>(operand.integer));
+    }
     case Operand::Kind::Special:
       return special(operand.special);
     case Operand::Kind::Variable: {
       Symbol variable;
-      const bool is_own =
-          operand.scope == Operand::Scope::Function && function_.variables[operand.variable].space == Space::Local;
+      const bool is_of_function = operand.scope == Operand::Scope::Function;
+      const ptx::Variable& named_one = (is_of_function ? function_.variables : module_.variables)[operand.variable];
+      const bool is_own = is_of_function && named_one.space == Space::Local;
       variable.is_array = !is_own;
-      if (operand.scope == Operand::Scope::Function && function_.variables[operand.variable].space == Space::Shared)
-        variable.bytes = function_.variables[operand.variable].size;
+      if (named_one.space == Space::Shared) variable.shared_bytes = named_one.size;
       variable.kind = is_own ? Kind::Data : Kind::Uniform;
       const auto symbol = named({1, static_cast<std::int64_t>(operand.scope), operand.variable}, variable);
       return added(symbol_of(symbol), constant_of(operand.offset));
@@ -257,6 +282,15 @@ LaneSum LanePlaces::computed(std::uint32_t at) {
       itself.is_array = itself.kind == Kind::Uniform && ptx::size_in_bytes(i.type()) == 8;
       return unknown();
     }
+    case Opcode::Selp: {
+      if (i.operands[3].kind != Operand::Kind::Register) return unknown();
+      const auto by = writers_.only(i.operands[3].reg, at);
+      if (!by) return unknown();
+      itself.chosen_by = by;
+      itself.operands = {operand(1), operand(2)};
+      if (itself.operands[0] == itself.operands[1]) return itself.operands[0];
+      return symbol_of(named({3, at}, itself));
+    }
     case Opcode::And:
     case Opcode::Or:
     case Opcode::Xor:
@@ -296,9 +330,18 @@ LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments)
     key.push_back(argument.constant);
   }
   symbol.opcode = i.opcode;
+  symbol.is_of_words = ptx::size_in_bytes(i.type()) == 4 && !ptx::is_signed(i.type());
+  key.push_back(symbol.is_of_words ? 1 : 0);
   const LaneSum& by = arguments.back();
-  is_plain_number &= is_constant(by) && lane_factor(arguments[0]) == 1;
+  is_plain_number &= is_constant(by) && lane_factor(arguments[0]) == 1 && !shape_.is_known();
   const std::int64_t number = by.constant;
+  const auto is_width = [&](const LaneSum& sum) {
+    return sum.constant == 0 && sum.terms.size() == 1 && sum.terms[0].second == 1 &&
+           symbols_[sum.terms[0].first].is_width;
+  };
+  // Blocks are whole warps wide, or of one row; who numbers threads across those takes them for whole warps.
+  const bool is_product = i.opcode == Opcode::Mul || i.opcode == Opcode::Mad;
+  if (is_product && (is_width(arguments[0]) || is_width(arguments[1]))) symbol.multiple_of = lanes;
   if (i.opcode == Opcode::Or && is_constant(by)) return added(arguments[0], by);  // of bits that are not there
   if (i.opcode == Opcode::And && is_constant(by) && number >= 0) symbol.low = 0, symbol.high = number;
   if (i.opcode == Opcode::And && is_constant(by) && number != 0) symbol.multiple_of = number & -number;
@@ -307,13 +350,18 @@ LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments)
     symbol.low = range->first >> number, symbol.high = range->second >> number;
   if (i.opcode == Opcode::Rem && is_constant(by) && number > 0) symbol.low = 0, symbol.high = number - 1;
   if (is_plain_number) {
+    // Turned by a number of lanes they are others'.
+    const bool is_straight =
+        arguments[0].constant % lanes == 0 && std::ranges::all_of(arguments[0].terms, [&](auto& t) {
+          return symbols_[t.first].is_lane || times(t.second, symbols_[t.first].multiple_of) % lanes == 0;
+        });
     const bool is_lane =
         (i.opcode == Opcode::And && number == lanes - 1) || (i.opcode == Opcode::Rem && number == lanes);
-    symbol.is_lane = is_lane;
+    symbol.is_lane = is_lane && is_straight;
     const bool is_of_warp = (i.opcode == Opcode::Shr && number >= 5) ||
                             (i.opcode == Opcode::Div && number % lanes == 0) ||
                             (i.opcode == Opcode::And && number != 0 && number % lanes == 0);
-    if (is_of_warp) symbol.kind = Kind::Uniform;
+    if (is_of_warp && is_straight) symbol.kind = Kind::Uniform;
   }
   return symbol_of(named(std::move(key), symbol));
 }
@@ -358,6 +406,30 @@ const LanePlaces::Counter& LanePlaces::counter(std::uint32_t symbol) {
 }
 
 /// A number that is doubled or halved from step to step, as the distances of trees and networks are.
+std::set<std::uint32_t> LanePlaces::steps_in(const LaneSum& sum) {
+  std::set<std::uint32_t> steps, seen;
+  std::vector<std::uint32_t> left;
+  for (const auto& [symbol, factor] : sum.terms) left.push_back(symbol);
+  while (!left.empty()) {
+    const std::uint32_t symbol = left.back();
+    left.pop_back();
+    if (!seen.insert(symbol).second) continue;
+    if (symbols_[symbol].joined && counter(symbol).doubles) steps.insert(symbol);
+    left.insert(left.end(), symbols_[symbol].arguments.begin(), symbols_[symbol].arguments.end());
+  }
+  return steps;
+}
+
+bool LanePlaces::is_from_memory(const LaneSum& place) const {
+  return std::ranges::any_of(place.terms, [&](const auto& term) { return symbols_[term.first].kind == Kind::Data; });
+}
+
+bool LanePlaces::are_of_one_round(const LaneSum& a, const LaneSum& b) const { return stays(without(a, b)); }
+
+bool LanePlaces::stays(const LaneSum& sum) const {
+  return std::ranges::none_of(sum.terms, [&](const auto& term) { return symbols_[term.first].joined.has_value(); });
+}
+
 bool LanePlaces::is_power_step(std::uint32_t symbol) {
   if (symbols_[symbol].joined) return counter(symbol).doubles;
   if (!multiplies(symbols_[symbol].opcode)) return false;
@@ -386,90 +458,6 @@ LanePlaces::Spread LanePlaces::spread(LaneSum sum) {
 LaneSum LanePlaces::place_of(std::uint32_t instruction) {
   const Instruction& i = function_.body[instruction];
   return value_of(i.operands[i.opcode == Opcode::St ? 0 : 1], instruction);
-}
-
-// ---- meetings -------------------------------------------------------------------------------------------------------
-
-std::optional<std::uint32_t> LanePlaces::array_of(const LaneSum& place) {
-  const Spread known = spread(place);
-  for (const auto& [symbol, factor] : known.sum.terms)
-    if (symbols_[symbol].is_array && factor == 1) return symbol;
-  return {};
-}
-
-/// By what the lanes' numbers and what is computed from them may be at most.
-bool LanePlaces::are_apart(const Access& store, const Access& load) const {
-  std::int64_t low = plus(store.place.constant, -load.place.constant), high = low;
-  const auto reach = [&](const LaneSum& sum, std::int64_t sign) {
-    for (const auto& [symbol, factor] : sum.terms) {
-      const Symbol& it = symbols_[symbol];
-      if (it.kind == Kind::Uniform) continue;
-      if (!it.low || !it.high) return false;
-      const std::int64_t most = it.high == most_threads - 1 ? threads_ - 1 : *it.high;
-      const std::int64_t one = times(sign * factor, *it.low), other = times(sign * factor, most);
-      low = plus(low, std::min(one, other));
-      high = plus(high, std::max(one, other));
-    }
-    return true;
-  };
-  return reach(store.place, 1) && reach(load.place, -1) && (low >= load.bytes || high <= -store.bytes);
-}
-
-Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared, Order order) {
-  const Spread difference = spread(without(store.place, load.place));
-  const LaneSum first = spread(store.place).sum, second = spread(load.place).sum;
-  bool is_data = false, is_varied = false, is_uniform = false, is_step = false, is_power = false;
-  bool other_array = false, one_array = false;
-  std::int64_t apart = difference.steps;
-  for (const auto& [symbol, factor] : difference.sum.terms) {
-    const Symbol& it = symbols_[symbol];
-    if (it.is_array) (factor > 0 ? one_array : other_array) = true;
-    is_data |= it.kind == Kind::Data;
-    is_varied |= it.kind == Kind::Varied && !it.is_lane;
-    is_uniform |= it.kind == Kind::Uniform && !is_power_step(symbol);
-    is_step |= it.kind == Kind::Uniform && is_power_step(symbol);
-    is_power |= it.kind == Kind::Varied && it.opcode == Opcode::Xor;
-    if (!it.is_lane) apart = std::gcd(apart, factor);
-  }
-  if (one_array && other_array) return Meeting::Never;
-  const auto has_data = [&](const LaneSum& sum) {
-    return std::ranges::any_of(sum.terms, [&](auto& t) { return symbols_[t.first].kind == Kind::Data; });
-  };
-  if (is_data && (!is_shared || has_data(first) == has_data(second))) return Meeting::Never;
-  const std::int64_t factor = lane_factor(first);
-  const bool same_factor = factor == lane_factor(second);
-  const std::int64_t size = std::abs(factor);
-  const std::int64_t between = difference.sum.constant;
-  const auto reaches = [&](std::int64_t distance) {
-    for (std::int64_t lane = 1; lane < lanes; ++lane)
-      for (const std::int64_t at : {lane * size, -lane * size})
-        if (distance + at > -store.bytes && distance + at < load.bytes) return true;
-    return false;
-  };
-  if (same_factor && size != 0 && apart != 0) {
-    const std::int64_t beyond = ((between % apart) + apart) % apart;
-    if (apart >= lanes * size && !reaches(beyond) && !reaches(beyond - apart)) return Meeting::Never;
-  }
-  const bool differ = !same_factor || is_varied || is_data;
-  if (!differ) {
-    if (size == 0) return Meeting::Never;
-    if (is_step) return order == Order::LoadFirst ? Meeting::Never : is_shared ? Meeting::Surely : Meeting::Perhaps;
-    if (is_uniform || size > std::max(store.bytes, load.bytes))
-      return is_uniform || apart != 0 || !reaches(between) ? Meeting::Never : Meeting::Surely;
-    if (apart == 0) return reaches(between) ? Meeting::Surely : Meeting::Never;
-    return Meeting::Perhaps;
-  }
-  if (is_shared && keep_to_columns(store, load)) return Meeting::Never;
-  if (!is_uniform && !is_step && !difference.counts && are_apart({first, store.bytes}, {second, load.bytes}))
-    return Meeting::Never;
-  const auto is_one_place = [&](const LaneSum& sum) {
-    return std::ranges::all_of(sum.terms, [&](auto& t) { return symbols_[t.first].kind == Kind::Uniform; });
-  };
-  const bool is_one_load = order == Order::StoreFirst && is_one_place(second);
-  if (!difference.counts && (is_one_load || is_one_place(first))) return Meeting::Never;
-  // A part of an array that begins where only the host knows.
-  if (is_uniform && !is_varied && !is_data && (factor == 0 || lane_factor(second) == 0)) return Meeting::Never;
-  return is_shared && is_power && !is_uniform ? Meeting::Surely : Meeting::Perhaps;
 }
 
 }  // namespace cucore::cpu::analysis

@@ -5,12 +5,16 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "cpu/analysis/flow/block_shape.hpp"
 #include "cpu/analysis/flow/control_flow.hpp"
+#include "cpu/analysis/flow/dominators.hpp"
 #include "cpu/analysis/flow/register_writers.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
@@ -24,6 +28,9 @@ struct LaneSum {
   bool operator==(const LaneSum& other) const = default;
   bool operator<(const LaneSum& other) const;
 };
+
+/// The difference.
+LaneSum without(const LaneSum& a, const LaneSum& b);
 
 /// Wraps around as addresses do.
 inline std::int64_t times(std::int64_t a, std::int64_t b) {
@@ -42,7 +49,8 @@ enum class Meeting : std::uint8_t {
 
 class LanePlaces {
  public:
-  LanePlaces(const ptx::Function& function, const ControlFlow& flow);
+  LanePlaces(const ptx::Module& module, const ptx::Function& function, const ControlFlow& flow,
+             const BlockShape& shape);
 
   /// Of a load or store: its address.
   LaneSum place_of(std::uint32_t instruction);
@@ -59,15 +67,44 @@ class LanePlaces {
   /// depends on more.
   struct Numbers {
     std::vector<std::pair<std::uint32_t, std::int64_t>> common;
-    std::array<std::int64_t, 32> places;
+    std::vector<std::array<std::int64_t, 32>> places;  ///< by warp, the last one for all that follow, which are alike
+    std::int64_t steps = 0;                            ///< by multiples of it they differ from one round to the next
+    bool counts = false;                               ///< they do, though the multiples may not be known
+
+    const std::array<std::int64_t, 32>& of_warp(std::size_t warp) const {
+      return places[warp < places.size() ? warp : places.size() - 1];
+    }
+    bool is_one_place() const;
   };
   std::optional<Numbers> numbers_of(const LaneSum& place);
+  /// Nothing in it changes from round to round.
+  bool stays(const LaneSum& sum) const;
+  /// It is computed from what lanes loaded.
+  bool is_from_memory(const LaneSum& place) const;
+  /// What changes from round to round is the same in both.
+  bool are_of_one_round(const LaneSum& a, const LaneSum& b) const;
+  /// What in it is doubled or halved from step to step.
+  std::set<std::uint32_t> steps_in(const LaneSum& sum);
+  /// Until nothing is assumed, numbers are those for such a value.
+  void assume(std::uint32_t symbol, std::int64_t value) { assumed_ = {symbol, value}; }
+  void assume_nothing() { assumed_.reset(); }
 
-  /// The lanes of each warp, as bits, that may come to an instruction: without those that a comparison of their numbers
-  /// keeps away.
+  /// The lanes of each warp, as bits.
   using LanesOfWarps = std::array<std::uint32_t, 32>;
-  LanesOfWarps lanes_at(std::uint32_t instruction);
+  /// Those that come to an instruction.
+  struct LanesThere {
+    LanesOfWarps may_come;  ///< without those that a comparison of their numbers keeps away
+    /// What else decides who comes: who makes the predicate, and what it must be.
+    std::vector<std::pair<std::uint32_t, bool>> unknown;
+    bool is_one = false;  ///< at most one of a warp: of its number and one that is the same for all
+    auto operator<=>(const LanesThere& other) const = default;
+  };
+  LanesThere lanes_at(std::uint32_t instruction);
+  /// Of these, those that what else decides does not keep away, as far as numbers tell.
+  LanesOfWarps without_kept_away(const LanesThere& there);
 
+  /// Of a variable in shared memory, its size, if it is known; of others none.
+  std::optional<std::uint64_t> shared_bytes_of(std::uint32_t array) const { return symbols_[array].shared_bytes; }
   /// The array that a place is in: a symbol. None if the address comes from elsewhere than a name or a parameter.
   std::optional<std::uint32_t> array_of(const LaneSum& place);
 
@@ -76,16 +113,19 @@ class LanePlaces {
   enum class Kind : std::uint8_t { Uniform, Varied, Data };
   struct Symbol {
     Kind kind = Kind::Uniform;
-    bool is_lane = false;                        ///< the lane's number, or the thread's
-    bool is_row = false;                         ///< the thread's number on y
-    bool is_array = false;                       ///< the address of a variable, or a parameter that may be a pointer
-    std::optional<ptx::RegisterId> joined = {};  ///< what a register written in several places holds
-    ptx::Opcode opcode{};                        ///< that it is the result of, of `arguments`
-    std::vector<std::uint32_t> arguments = {};   ///< symbols in them
-    std::vector<LaneSum> operands = {};          ///< if it is computed from two: they
+    bool is_lane = false;                         ///< the lane's number, or the thread's on x
+    std::int32_t axis = -1;                       ///< of a thread's number there
+    bool is_width = false;                        ///< of the block, on x
+    bool is_array = false;                        ///< the address of a variable, or a parameter that may be a pointer
+    std::optional<ptx::RegisterId> joined = {};   ///< what a register written in several places holds
+    ptx::Opcode opcode{};                         ///< that it is the result of, of `arguments`
+    std::vector<std::uint32_t> arguments = {};    ///< symbols in them
+    std::vector<LaneSum> operands = {};           ///< if it is computed from two, or chosen of them: they
+    bool is_of_words = false;                     ///< they are unsigned and of 32 bits
+    std::optional<std::uint32_t> chosen_by = {};  ///< who makes the predicate
     std::optional<std::int64_t> low = {}, high = {};  ///< what it may be
     std::int64_t multiple_of = 1;                     ///< what it is a multiple of
-    std::uint64_t bytes = 0;                          ///< of a variable in shared memory, if known
+    std::optional<std::uint64_t> shared_bytes = {};   ///< of a variable in shared memory, 0 if not known
   };
   /// What a register written in several places starts from, and by what multiples it goes on.
   struct Counter {
@@ -100,16 +140,6 @@ class LanePlaces {
     bool counts = false;     ///< there are some
   };
 
-  void learn_shape();
-  /// A place's parts that are multiples of a thread's numbers, and the size of the array that it is in.
-  struct OfBlock {
-    std::int64_t on_x, on_y, bytes;
-    bool has_more;
-  };
-  bool all_come_to(BlockId block) const;
-  OfBlock in_block(const LaneSum& place) const;
-  std::int64_t threads_on_x(std::uint32_t access);
-  std::int64_t threads_in_row(std::uint32_t store);
   LanesOfWarps everybody() const;
   void find_kinds();
   Kind kind_of(const ptx::Operand& operand) const;
@@ -133,25 +163,34 @@ class LanePlaces {
   bool are_apart(const Access& store, const Access& load) const;
   bool keep_to_columns(const Access& store, const Access& load) const;
   std::optional<std::pair<std::int64_t, std::int64_t>> range_of(const LaneSum& sum) const;
-  std::optional<std::int64_t> value_for(const LaneSum& sum, std::uint32_t thread) const;
-  std::optional<std::int64_t> value_for(const Symbol& symbol, std::uint32_t thread) const;
+  std::optional<std::int64_t> value_for(const LaneSum& sum, std::uint32_t thread);
+  std::optional<std::int64_t> value_for(std::uint32_t symbol, std::uint32_t thread);
   std::optional<bool> holds_for(std::uint32_t at, std::uint32_t thread, unsigned depth);
   std::optional<bool> compares_for(const ptx::Instruction& setp, std::uint32_t at, std::uint32_t thread);
-  const LanesOfWarps& lanes_in(BlockId of);
-  void keep_away(LanesOfWarps& running, std::uint32_t at, bool holds);
+  const LanesThere& lanes_in(BlockId of);
+  void keep_away(LanesThere& running, std::uint32_t at, bool holds);
+  /// A comparison that decides who comes.
+  bool holds_for_one(std::uint32_t at, bool holds);
 
+  const ptx::Module& module_;
   const ptx::Function& function_;
   const ControlFlow& flow_;
   RegisterWriters writers_;
-  std::uint32_t row_ = 0;                 ///< threads on x, if rows of a block are less than a warp; 0: they are not
+  const Dominators dominators_;
+  const BlockShape shape_;                ///< known if warps are in several rows
   std::uint32_t threads_ = most_threads;  ///< of a block, at most
   std::vector<Kind> kinds_;               ///< by register
-  std::vector<Symbol> symbols_;
+  std::deque<Symbol> symbols_;            ///< whose places in memory stay
   std::map<std::vector<std::int64_t>, std::uint32_t> names_;
   std::map<std::uint32_t, LaneSum> results_;  ///< by instruction
   std::map<std::uint32_t, Counter> counters_;
-  std::map<BlockId, LanesOfWarps> running_;
-  std::map<std::uint32_t, std::array<LanesOfWarps, 2>> kept_away_;  ///< by who makes a predicate: if false, or true
+  std::map<BlockId, LanesThere> running_;
+  struct KeptAway {
+    std::array<LanesOfWarps, 2> lanes{};  ///< if false, or true
+    bool is_known = true;                 ///< of each thread
+  };
+  std::map<std::uint32_t, KeptAway> kept_away_;  ///< by who makes a predicate
+  std::optional<std::pair<std::uint32_t, std::int64_t>> assumed_;
   unsigned depth_ = 0;
 };
 

@@ -86,8 +86,9 @@ class Search {
     }
   }
 
-  unsigned after(unsigned kind, const Instruction& i, unsigned done, bool counts) const {
-    if (waits_for_lanes(i)) return Nothing;
+  unsigned after(unsigned kind, const Instruction& i, unsigned done, bool counts, bool all) const {
+    // Of some lanes: those of others may be undone, in kernels where lanes are kept in step at all.
+    if (waits_for_lanes(i) && (!all || lanes_waited_for(i) == ~0U)) return Nothing;
     if (!counts) return done;
     if (i.opcode == Opcode::Call) return done | (reach_.functions.size() > 1 ? anywhere_or_exchanged() : 0U);
     return done | kind;
@@ -166,7 +167,7 @@ class Search {
       for (BlockId block = 0; block < flow.blocks.size(); ++block) {
         unsigned done = before[block];
         for (std::uint32_t i = flow.blocks[block].first; i < flow.blocks[block].end; ++i)
-          done = after(kind(i), function.body[i], done, counts(block, function.body[i]));
+          done = after(kind(i), function.body[i], done, counts(block, function.body[i]), all);
         for (const BlockId next : flow.blocks[block].successors) {
           changed |= (done & ~before[next]) != 0;
           before[next] |= done;
@@ -183,7 +184,7 @@ class Search {
           points.emplace(i, i);
           done = Nothing;
         }
-        done = after(kind(i), instruction, done, is_counted);
+        done = after(kind(i), instruction, done, is_counted, all);
       }
     }
     return points;
@@ -199,6 +200,12 @@ class Search {
 bool waits_for_lanes(const Instruction& i) {
   return is_convergent(i) && !i.guard && i.opcode != Opcode::Activemask && i.opcode != Opcode::Mbarrier &&
          !i.has(Modifier::Arrive);
+}
+
+std::uint32_t lanes_waited_for(const Instruction& i) {
+  if (!i.has(Modifier::Sync) || is_block_barrier(i) || is_warp_wide(i.opcode) || i.operands.empty()) return ~0U;
+  const ptx::Operand& mask = i.operands.back();
+  return mask.kind == ptx::Operand::Kind::Integer ? static_cast<std::uint32_t>(mask.integer) : ~0U;
 }
 
 bool is_volatile_exchange(const Instruction& i) {

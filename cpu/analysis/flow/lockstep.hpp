@@ -34,6 +34,9 @@ LockstepPoints find_lockstep_points(const ptx::Module& module, const Reach& reac
 /// All lanes that go on have come this far.
 bool waits_for_lanes(const ptx::Instruction& instruction);
 
+/// Of such an instruction: which lanes, as bits, where the program says so by a number.
+std::uint32_t lanes_waited_for(const ptx::Instruction& instruction);
+
 /// A volatile load or store that may be of shared memory.
 bool is_volatile_exchange(const ptx::Instruction& instruction);
 

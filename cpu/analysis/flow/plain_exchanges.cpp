@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "cpu/analysis/flow/lane_places.hpp"
+#include "cpu/analysis/flow/lane_accesses.hpp"
 #include "cpu/analysis/flow/lockstep.hpp"
 #include "cpu/analysis/flow/reach.hpp"
 #include "cpu/analysis/flow/waiting_loops.hpp"
@@ -24,17 +24,21 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 
-/// Of memory that lanes share: one of the two, generic addresses as global ones. Volatile accesses that only wait for
-/// something exchange nothing.
-std::optional<bool> is_plain_of_shared(const Instruction& i, bool is_in_waiting_loop) {
+/// Of which memory a plain or volatile access may be, if it is of what lanes share.
+struct Touched {
+  bool shared, generic;
+};
+
+/// Volatile accesses that only wait for something exchange nothing.
+std::optional<Touched> touched_by(const Instruction& i, bool is_in_waiting_loop) {
   if (i.opcode != Opcode::Ld && i.opcode != Opcode::St) return {};
   for (const Modifier ordered : {Modifier::Relaxed, Modifier::Acquire, Modifier::Release, Modifier::Mmio, Modifier::Nc,
                                  Modifier::Cv, Modifier::Cg})
     if (i.has(ordered)) return {};
-  const bool is_volatile = i.has(Modifier::Volatile);
-  if (is_volatile && is_in_waiting_loop) return {};
-  if (i.space() == Space::Shared) return true;
-  if (i.space() == Space::Global || i.space() == Space::Generic) return false;
+  if (i.has(Modifier::Volatile) && is_in_waiting_loop) return {};
+  if (i.space() == Space::Shared) return Touched{.shared = true, .generic = false};
+  if (i.space() == Space::Global) return Touched{.shared = false, .generic = false};
+  if (i.space() == Space::Generic) return Touched{.shared = false, .generic = true};
   return {};
 }
 
@@ -69,7 +73,8 @@ bool knows_of_warps(const Instruction& i) {
   }
 }
 
-bool knows_of_warps(const ptx::Module& module, const Reach& reach) {
+bool knows_of_warps(const ptx::Module& module, const Reach& reach, const BlockShape& shape) {
+  if (shape.y * shape.z > 1 && shape.threads() <= 32) return true;
   const ptx::PerformanceDirectives& directives = module.functions[reach.functions.front()].directives;
   for (const auto& most : {directives.reqntid, directives.maxntid})
     if (most[0] && *most[0] * most[1].value_or(1) * most[2].value_or(1) <= 32) return true;
@@ -93,62 +98,100 @@ bool take(AccessesDone& into, const AccessesDone& from) {
   return changed;
 }
 
+/// An address of shared memory that is made one of any memory.
+bool makes_shared_generic(const Instruction& i) {
+  return i.opcode == Opcode::Cvta && !i.has(Modifier::To) && i.space() == Space::Shared;
+}
+
+/// What other functions of the kernel have to do with the one that is looked at.
+struct OtherFunctions {
+  bool knows_warps;                ///< the kernel
+  bool has_generic_shared;         ///< generic addresses may be of shared memory
+  std::vector<bool> touch;         ///< by FunctionId: memory through which lanes may exchange values
+  std::vector<bool> leave_undone;  ///< of these: with accesses behind which they do not wait for lanes
+  bool touches_besides(FunctionId id) const {
+    for (FunctionId other = 0; other < touch.size(); ++other)
+      if (other != id && touch[other]) return true;
+    return false;
+  }
+};
+
+constexpr std::uint32_t any_array = ~0U;
+
 class FunctionSearch {
  public:
-  FunctionSearch(const ptx::Module& module, FunctionId id, const Reach& reach)
-      : function_(module.functions[id]), flow_(function_) {
+  FunctionSearch(const ptx::Module& module, FunctionId id, const Reach& reach, const BlockShape& shape)
+      : module_(module), function_(module.functions[id]), id_(id), shape_(shape), flow_(function_) {
     const auto is_volatile = [](const Instruction& i) { return i.has(Modifier::Volatile); };
     const bool has_volatile = std::any_of(function_.body.begin(), function_.body.end(), is_volatile);
     const std::set<BlockId> waiting = has_volatile ? find_waiting_blocks(module, id, reach) : std::set<BlockId>{};
-    of_shared_.resize(function_.body.size());
-    for (BlockId block = 0; block < flow_.blocks.size(); ++block)
-      for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i)
-        of_shared_[i] = is_plain_of_shared(function_.body[i], waiting.contains(block));
-  }
-
-  /// The accesses of all arrays through which values are exchanged.
-  std::vector<bool> run(bool of_warps) {
-    numbers_.assign(function_.body.size(), 0);
-    if (!may_exchange()) return {};
-    LanePlaces places(function_, flow_);
-    number_accesses(places);
+    touched_.resize(function_.body.size());
     // Lanes that hand something on to each other, one after the other, must not wait for all.
     may_wait_ = std::any_of(function_.body.begin(), function_.body.end(), [](const Instruction& i) {
-      const bool polls = i.has(Modifier::Volatile) || i.has(Modifier::Relaxed) || i.has(Modifier::Acquire);
+      const bool polls = i.has(Modifier::Relaxed) || i.has(Modifier::Acquire);
       return (i.opcode == Opcode::Ld && polls) || (i.opcode == Opcode::Atom && i.has(Modifier::Cas));
     });
+    may_wait_ |= !waiting.empty();
+    for (BlockId block = 0; block < flow_.blocks.size(); ++block)
+      for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i)
+        touched_[i] = touched_by(function_.body[i], waiting.contains(block));
+  }
+
+  /// The accesses of all arrays through which values are exchanged. `leaves_undone`: set if the function returns with
+  /// accesses of shared memory behind which it has not waited for lanes.
+  std::vector<bool> run(const OtherFunctions& others, bool* leaves_undone) {
+    others_ = &others;
+    meets_others_ = others.touch[id_] && others.touches_besides(id_);
+    numbers_.assign(function_.body.size(), 0);
+    if (!may_exchange()) return {};
+    LanePlaces places(module_, function_, flow_, shape_);
+    number_accesses(places);
+    LaneConflicts conflicts(places, others.knows_warps, may_wait_);
     std::set<std::uint32_t> arrays, overwritten, places_given_anew;
+    const auto exchange = [&](const LaneAccess& access) { arrays.insert(access.array.value_or(any_array)); };
     for_each_access([&](std::uint32_t i, const AccessesDone& done) {
-      const Access& later = known_[numbers_[i]];
-      if (!later.array) return;
+      if (function_.body[i].opcode == Opcode::Call) {
+        for (std::size_t n = 0; n < known_.size(); ++n)
+          if (has(done, n) && counts_elsewhere(known_[n])) exchange(known_[n]);
+        return;
+      }
+      const LaneAccess& later = known_[numbers_[i]];
+      if (counts_elsewhere(later) && has(done, of_others())) exchange(later);
       for (std::size_t n = 0; n < known_.size(); ++n) {
-        const Access& earlier = known_[n];
-        if ((!earlier.is_store && !later.is_store) || earlier.is_shared != later.is_shared || !earlier.array) continue;
-        if (!has(done, n) || (later.is_store && !later.is_shared)) continue;
+        const LaneAccess& earlier = known_[n];
+        if ((!earlier.is_store && !later.is_store) || !has(done, n)) continue;
         // Volatile accesses of shared memory are lockstep.hpp's, but for two stores.
         const bool both_store = earlier.is_store && later.is_store;
-        if (!both_store && later.is_shared && (earlier.is_volatile || later.is_volatile)) continue;
+        if (!both_store && later.is_shared && earlier.is_volatile && later.is_volatile) continue;
         if (both_store) {
-          if (!overwritten.contains(*later.array) && writes_over(n, numbers_[i])) overwritten.insert(*later.array);
+          if (!overwritten.contains(later.array.value_or(any_array)) && conflicts.disturb(n, numbers_[i], known_))
+            for (const LaneAccess* one : {&earlier, &later}) overwritten.insert(one->array.value_or(any_array));
           continue;
         }
-        if (arrays.contains(*later.array) && arrays.contains(*earlier.array)) continue;
         if (gives_anew(earlier, later)) {
           places_given_anew.insert({static_cast<std::uint32_t>(n), numbers_[i]});
           continue;
         }
-        if (!exchanges(places, n, numbers_[i], of_warps)) continue;
-        arrays.insert(*later.array);
-        arrays.insert(*earlier.array);
+        const auto is_known = [&](const LaneAccess& one) { return arrays.contains(one.array.value_or(any_array)); };
+        if ((is_known(later) && is_known(earlier)) || !conflicts.disturb(n, numbers_[i], known_)) continue;
+        exchange(later);
+        exchange(earlier);
       }
     });
+    if (meets_others_ && !function_.is_entry) {
+      for (std::size_t n = 0; n < known_.size(); ++n) {
+        if (!counts_elsewhere(known_[n]) || !has(at_return_, n)) continue;
+        *leaves_undone = true;
+        exchange(known_[n]);
+      }
+    }
     if (arrays.empty() && overwritten.empty() && places_given_anew.empty()) return {};
     std::vector<bool> found(function_.body.size(), false);
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
-      if (!of_shared_[i]) continue;
+      if (!touched_[i]) continue;
       const std::optional<std::uint32_t>& array = known_[numbers_[i]].array;
       const auto is_of = [&](const std::set<std::uint32_t>& some) {
-        return array ? some.contains(*array) : !some.empty();
+        return array ? some.contains(*array) || some.contains(any_array) : !some.empty();
       };
       found[i] = is_of(arrays) || (is_store(function_.body[i]) && is_of(overwritten)) ||
                  places_given_anew.contains(numbers_[i]);
@@ -157,156 +200,123 @@ class FunctionSearch {
   }
 
  private:
-  struct Access {
-    LaneSum place;
-    std::size_t shape;
-    std::int64_t bytes;
-    bool is_store, is_shared, is_volatile;
-    std::optional<std::uint32_t> array;
-    LanePlaces::LanesOfWarps lanes;              ///< that come there
-    std::optional<LanePlaces::Numbers> in_warp;  ///< places in the first warp: in others they are as far apart
-  };
-
   static std::int64_t bytes_of(const Instruction& i) {
     return static_cast<std::int64_t>(ptx::size_in_bytes(i.type()) * i.vector_width);
   }
 
+  /// Other functions may disturb it.
+  bool counts_elsewhere(const LaneAccess& access) const { return access.is_shared || others_->knows_warps; }
+
+  /// One thread stores anew what others have loaded from one place: a flag, a ticket, a sum for all.
+  bool gives_anew(const LaneAccess& earlier, const LaneAccess& later) const {
+    if (!later.is_store || !later.is_shared || may_wait_ || !earlier.numbers || !later.numbers) return false;
+    const LanePlaces::Numbers &before = *earlier.numbers, &after = *later.numbers;
+    if (!before.is_one_place() || !after.is_one_place() || before.common != after.common) return false;
+    const std::int64_t apart = after.of_warp(0)[0] - before.of_warp(0)[0];
+    const LanePlaces::LanesOfWarps& storing = later.lanes.may_come;
+    if (apart <= -later.bytes || apart >= earlier.bytes || earlier.lanes.may_come == storing) return false;
+    const auto add = [](int sum, std::uint32_t lanes) { return sum + std::popcount(lanes); };
+    return std::accumulate(storing.begin(), storing.end(), 0, add) == 1;
+  }
+
+  /// The number that stands for what other functions did.
+  std::size_t of_others() const { return known_.size(); }
+
   /// A number for a place but for its constant: of one number, only the constants' difference tells how places meet.
   std::size_t shape_of(const LaneSum& place) { return shapes_.try_emplace(place.terms, shapes_.size()).first->second; }
 
-  Meeting meet(LanePlaces& places, const Access& earlier, const Access& later) {
-    const Access& store = later.is_store ? later : earlier;
-    const Access& load = later.is_store ? earlier : later;
-    const auto [known, is_new] =
-        meetings_.try_emplace({store.shape, load.shape, store.place.constant - load.place.constant, store.bytes,
-                               load.bytes, store.is_shared, later.is_store});
-    if (is_new)
-      known->second = places.meet({store.place, store.bytes}, {load.place, load.bytes}, store.is_shared,
-                                  later.is_store ? LanePlaces::Order::LoadFirst : LanePlaces::Order::StoreFirst);
-    return known->second;
-  }
-
-  /// A load where another lane stored, or a store where another lane loaded.
-  bool exchanges(LanePlaces& places, std::size_t earlier, std::size_t later, bool of_warps) {
-    const bool lanes_tell = known_[later].is_store && are_known(known_[earlier], known_[later]);
-    if (lanes_tell) return writes_over(earlier, later);
-    const Meeting meeting = meet(places, known_[earlier], known_[later]);
-    return meeting == Meeting::Surely || (meeting == Meeting::Perhaps && of_warps);
-  }
-
-  /// One thread stores anew what others have loaded from one place: a flag, a ticket, a sum for all.
-  bool gives_anew(const Access& earlier, const Access& later) const {
-    if (!later.is_store || !later.is_shared || may_wait_ || !earlier.in_warp || !later.in_warp) return false;
-    const LanePlaces::Numbers &before = *earlier.in_warp, &after = *later.in_warp;
-    const std::int64_t apart = after.places[0] - before.places[0];
-    if (!is_one_place(before) || !is_one_place(after) || before.common != after.common) return false;
-    if (apart <= -later.bytes || apart >= earlier.bytes || earlier.lanes == later.lanes) return false;
-    const auto add = [](int sum, std::uint32_t lanes) { return sum + std::popcount(lanes); };
-    return std::accumulate(later.lanes.begin(), later.lanes.end(), 0, add) == 1;
-  }
-
-  static bool is_one_place(const LanePlaces::Numbers& numbers) {
-    return std::all_of(numbers.places.begin(), numbers.places.end(),
-                       [&](std::int64_t place) { return place == numbers.places[0]; });
-  }
-
-  /// The lanes' numbers tell where they go, and that not all of them go to one place.
-  bool are_known(const Access& earlier, const Access& later) const {
-    if (!later.is_shared || may_wait_ || !earlier.in_warp || !later.in_warp) return false;
-    return !is_one_place(*earlier.in_warp) && !is_one_place(*later.in_warp);
-  }
-
-  /// A store in shared memory where other lanes loaded or stored, as far as the lanes' numbers tell.
-  bool writes_over(std::size_t earlier, std::size_t later) {
-    const auto [known, is_new] = overwrites_.try_emplace({earlier, later}, false);
-    if (is_new) known->second = writes_over(known_[earlier], known_[later]);
-    return known->second;
-  }
-  bool writes_over(const Access& earlier, const Access& later) const {
-    if (earlier.array != later.array || !are_known(earlier, later)) return false;
-    const LanePlaces::Numbers &before = *earlier.in_warp, &after = *later.in_warp;
-    if (before.common != after.common) return false;
-    const auto collide = [&](std::uint32_t first_lanes, std::uint32_t second_lanes) {
-      for (std::uint32_t lane = 0; lane < 32; ++lane) {
-        for (std::uint32_t other = 0; other < 32; ++other) {
-          const std::int64_t apart = after.places[lane] - before.places[other];
-          const bool both_come = (second_lanes >> lane & first_lanes >> other & 1) != 0;
-          if (lane != other && both_come && apart > -later.bytes && apart < earlier.bytes) return true;
-        }
-      }
-      return false;
-    };
-    if (!collide(~0U, ~0U)) return false;
-    for (std::size_t warp = 0; warp < later.lanes.size(); ++warp)
-      if (collide(earlier.lanes[warp], later.lanes[warp])) return true;
-    return false;
-  }
-
-  /// Some load may follow some store, or a store a load of shared memory, whatever their places: most functions end
-  /// here.
+  /// Some load may follow some store, or a store a load, whatever their places: some functions end here.
   bool may_exchange() {
-    for (const bool is_store : {false, true})
-      known_.push_back({.place = {},
-                        .shape = 0,
-                        .bytes = 0,
-                        .is_store = is_store,
-                        .is_shared = true,
-                        .is_volatile = false,
-                        .array = {},
-                        .lanes = {},
-                        .in_warp = {}});
+    for (const bool is_store : {false, true}) {
+      LaneAccess any;
+      any.is_store = is_store;
+      known_.push_back(any);
+    }
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) numbers_[i] = is_store(function_.body[i]) ? 1 : 0;
-    bool found = false;
+    bool found = meets_others_;
     for_each_access([&](std::uint32_t i, const AccessesDone& done) {
-      if (is_store(function_.body[i]))
-        found |= (has(done, 0) || has(done, 1)) && *of_shared_[i];
-      else
-        found |= has(done, 1);
+      found |= has(done, 1) || (is_store(function_.body[i]) && has(done, 0));
     });
     known_.clear();
     return found;
   }
 
   void number_accesses(LanePlaces& places) {
-    std::map<std::tuple<LaneSum, std::int64_t, LanePlaces::LanesOfWarps, bool>, std::uint32_t> numbers[2][2];
+    std::map<std::tuple<LaneSum, std::int64_t, LanePlaces::LanesThere, bool, bool, bool>, std::uint32_t> numbers;
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
       const Instruction& instruction = function_.body[i];
-      const auto is_shared = of_shared_[i];
-      if (!is_shared) continue;
-      Access access{.place = places.place_of(i),
-                    .shape = 0,
-                    .bytes = bytes_of(instruction),
-                    .is_store = is_store(instruction),
-                    .is_shared = *is_shared,
-                    .is_volatile = instruction.has(Modifier::Volatile),
-                    .array = {},
-                    .lanes = *is_shared ? places.lanes_at(i) : LanePlaces::LanesOfWarps{},
-                    .in_warp = {}};
-      const auto [found, is_new] = numbers[access.is_store ? 1 : 0][*is_shared ? 1 : 0].try_emplace(
-          {access.place, access.bytes, access.lanes, access.is_volatile}, static_cast<std::uint32_t>(known_.size()));
+      if (!touched_[i]) continue;
+      LaneAccess access;
+      access.place = places.place_of(i);
+      access.bytes = bytes_of(instruction);
+      access.is_store = is_store(instruction);
+      access.is_volatile = instruction.has(Modifier::Volatile);
+      access.array = places.array_of(access.place);
+      access.is_of_function = !access.array && !function_.is_entry;
+      const bool is_of_variable = access.array && places.shared_bytes_of(*access.array);
+      access.is_shared = touched_[i]->shared || is_of_variable ||
+                         (touched_[i]->generic && !access.array && others_->has_generic_shared);
+      access.lanes = places.lanes_at(i);
+      const auto [found, is_new] = numbers.try_emplace(
+          {access.place, access.bytes, access.lanes, access.is_volatile, access.is_store, access.is_shared},
+          static_cast<std::uint32_t>(known_.size()));
       numbers_[i] = found->second;
       if (!is_new) continue;
-      access.array = places.array_of(access.place);
       access.shape = shape_of(access.place);
-      if (access.is_shared) access.in_warp = places.numbers_of(access.place);
+      access.numbers = places.numbers_of(access.place);
+      access.leaves_array = leaves_array(places, access);
       known_.push_back(std::move(access));
     }
+  }
+
+  /// A lane that surely comes there has its place behind the array, or before it.
+  static bool leaves_array(const LanePlaces& places, const LaneAccess& access) {
+    if (!access.array || !access.numbers || access.numbers->counts || !access.lanes.unknown.empty()) return false;
+    const auto bytes = static_cast<std::int64_t>(places.shared_bytes_of(*access.array).value_or(0));
+    if (bytes == 0) return false;
+    if (access.numbers->common.size() != 1) return access.place.constant >= bytes;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      const std::int64_t place = access.numbers->of_warp(0)[lane];
+      if ((access.lanes.may_come[0] >> lane & 1) != 0 && (place < 0 || place + access.bytes > bytes)) return true;
+    }
+    return false;
+  }
+
+  bool calls(const Instruction& i, const std::vector<bool>& some) const {
+    if (i.opcode != Opcode::Call) return false;
+    if (is_indirect_call(i)) return std::find(some.begin(), some.end(), true) != some.end();
+    return std::any_of(i.operands.begin(), i.operands.end(), [&](const Operand& operand) {
+      if (operand.kind != Operand::Kind::Function) return false;
+      const Callee callee = resolve(module_, operand.function);
+      return callee.function && some[*callee.function];
+    });
   }
 
   void step(std::uint32_t i, AccessesDone& done) const {
     const Instruction& instruction = function_.body[i];
     const bool waits_for_phase = instruction.has(Modifier::TestWait) || instruction.has(Modifier::TryWait);
-    if (waits_for_lanes(instruction) || waits_for_phase)
-      std::fill(done.begin(), done.end(), 0);
-    else if (const auto is_shared = of_shared_[i]; is_shared && (*is_shared || is_store(instruction)))
-      done[numbers_[i] / 64] |= std::uint64_t{1} << numbers_[i] % 64;
+    if (waits_for_lanes(instruction) || waits_for_phase) {
+      const std::uint32_t lanes = waits_for_phase ? ~0U : lanes_waited_for(instruction);
+      if (lanes == ~0U) return std::fill(done.begin(), done.end(), 0);
+      for (std::size_t n = 0; n < known_.size(); ++n) {
+        const auto& there = known_[n].lanes.may_come;
+        if (has(done, n) && std::ranges::all_of(there, [&](auto some) { return (some & ~lanes) == 0; }))
+          done[n / 64] &= ~(std::uint64_t{1} << n % 64);
+      }
+      return;
+    }
+    const auto add = [&](std::size_t number) { done[number / 64] |= std::uint64_t{1} << number % 64; };
+    if (touched_[i]) add(numbers_[i]);
+    if (meets_others_ && calls(instruction, others_->leave_undone)) add(of_others());
   }
 
-  /// Calls `visit(access, what was done before it)`.
+  /// Calls `visit(access or call, what was done before it)`.
   template <typename Visit>
-  void for_each_access(const Visit& visit) const {
-    const AccessesDone nothing((known_.size() + 63) / 64, 0);
+  void for_each_access(const Visit& visit) {
+    const AccessesDone nothing(known_.size() / 64 + 1, 0);
     std::vector<AccessesDone> before(flow_.blocks.size(), nothing);
+    at_return_ = nothing;
+    if (meets_others_ && !function_.is_entry) before[0][of_others() / 64] |= std::uint64_t{1} << of_others() % 64;
     for (bool changed = true; changed;) {
       changed = false;
       for (BlockId block = 0; block < flow_.blocks.size(); ++block) {
@@ -316,38 +326,71 @@ class FunctionSearch {
         // Who calls a function may call it again.
         const bool returns = flow_.blocks[block].end == function_.body.size() ||
                              function_.body[flow_.blocks[block].end - 1].opcode == Opcode::Ret;
-        if (returns && !function_.is_entry) changed |= take(before[0], done);
+        if (returns && !function_.is_entry) {
+          changed |= take(before[0], done);
+          take(at_return_, done);
+        }
       }
     }
     for (BlockId block = 0; block < flow_.blocks.size(); ++block) {
       AccessesDone done = before[block];
       for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i) {
-        if (of_shared_[i]) visit(i, done);
+        if (touched_[i] || (meets_others_ && calls(function_.body[i], others_->touch))) visit(i, done);
         step(i, done);
       }
     }
   }
 
+  const ptx::Module& module_;
   const ptx::Function& function_;
+  const FunctionId id_;
+  const BlockShape shape_;
   const ControlFlow flow_;
-  std::vector<std::optional<bool>> of_shared_;  ///< by instruction: what is_plain_of_shared() says
-  std::vector<std::uint32_t> numbers_;          ///< by instruction, the number of its access
-  std::vector<Access> known_;                   ///< by number
+  const OtherFunctions* others_ = nullptr;
   bool may_wait_ = false;
-  std::map<std::pair<std::size_t, std::size_t>, bool> overwrites_;  ///< what writes_over() says of two accesses
+  bool meets_others_ = false;                    ///< other functions access shared memory, and so does this one
+  std::vector<std::optional<Touched>> touched_;  ///< by instruction
+  std::vector<std::uint32_t> numbers_;           ///< by instruction, the number of its access
+  std::vector<LaneAccess> known_;                ///< by number
+  AccessesDone at_return_;                       ///< what may have been done where the function returns
   std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::size_t> shapes_;
-  std::map<std::tuple<std::size_t, std::size_t, std::int64_t, std::int64_t, std::int64_t, bool, bool>, Meeting>
-      meetings_;
 };
+
+/// As far as it is known before any function is searched.
+OtherFunctions functions_of(const ptx::Module& module, const Reach& reach, const BlockShape& shape) {
+  OtherFunctions all{.knows_warps = knows_of_warps(module, reach, shape),
+                     .has_generic_shared = false,
+                     .touch = std::vector<bool>(module.functions.size(), false),
+                     .leave_undone = std::vector<bool>(module.functions.size(), false)};
+  const auto any = [&](FunctionId id, const auto& holds) {
+    return std::any_of(module.functions[id].body.begin(), module.functions[id].body.end(), holds);
+  };
+  for (const FunctionId id : reach.functions) all.has_generic_shared |= any(id, makes_shared_generic);
+  for (const FunctionId id : reach.functions) {
+    all.touch[id] = any(id, [&](const Instruction& i) {
+      const auto touched = touched_by(i, false);
+      return touched && (touched->shared || (touched->generic && all.has_generic_shared) || all.knows_warps);
+    });
+  }
+  return all;
+}
 
 }  // namespace
 
-PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reach) {
+PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reach, const BlockShape& shape) {
   PlainExchanges exchanges;
-  const bool of_warps = knows_of_warps(module, reach);
-  for (const FunctionId id : reach.functions)
-    if (std::vector<bool> found = FunctionSearch(module, id, reach).run(of_warps); !found.empty())
-      exchanges[id] = std::move(found);
+  OtherFunctions others = functions_of(module, reach, shape);
+  // Functions that are called tell those that call them what they leave undone.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto id = reach.functions.rbegin(); id != reach.functions.rend(); ++id) {
+      bool leaves_undone = false;
+      std::vector<bool> found = FunctionSearch(module, *id, reach, shape).run(others, &leaves_undone);
+      changed |= leaves_undone && !others.leave_undone[*id];
+      if (leaves_undone) others.leave_undone[*id] = true;
+      if (!found.empty()) exchanges[*id] = std::move(found);
+    }
+  }
   return exchanges;
 }
 

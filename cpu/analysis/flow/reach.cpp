@@ -269,9 +269,9 @@ Reach find_reach(const ptx::Module& module, FunctionId kernel) {
   return reach;
 }
 
-Reach find_reach_and_waits(const ptx::Module& module, FunctionId kernel) {
+Reach find_reach_and_waits(const ptx::Module& module, FunctionId kernel, const BlockShape& shape) {
   Reach reach = find_reach(module, kernel);
-  reach.exchanges = find_plain_exchanges(module, reach);
+  reach.exchanges = find_plain_exchanges(module, reach, shape);
   reach.lockstep = find_lockstep_points(module, reach);
   reach.needs_fibers |= !reach.lockstep.empty();
   for (FunctionId function : reach.functions) {

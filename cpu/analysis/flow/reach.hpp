@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cpu/abi/device_calls.hpp"
+#include "cpu/analysis/flow/block_shape.hpp"
 #include "cpu/analysis/flow/lockstep.hpp"
 #include "cpu/analysis/flow/plain_exchanges.hpp"
 #include "cpu/ptx/tree/ast.hpp"
@@ -54,7 +55,8 @@ Reach find_reach(const ptx::Module& module, ptx::FunctionId kernel);
 
 /// The same with where threads wait for each other or count on running in step. Only making code needs to know that:
 /// loads and launches of code that is there would wait for it.
-Reach find_reach_and_waits(const ptx::Module& module, ptx::FunctionId kernel);
+/// `shape`: shape_of_warps() of the blocks that the code is for.
+Reach find_reach_and_waits(const ptx::Module& module, ptx::FunctionId kernel, const BlockShape& shape);
 
 /// The function whose address stands there, if device code can call it: no kernel.
 std::optional<ptx::FunctionId> named_function(const ptx::Module& module, const ptx::Relocation& relocation);

@@ -80,8 +80,8 @@ inline constexpr unsigned most_remade_operations = 6;
 /// Elements from one lane to the next, up to which all are fetched with what is between them. Not measured by a
 /// committed bench.
 inline constexpr std::int64_t widest_gap = 4;
-/// Instructions of a kernel that is worth having twice, once for arrays whose elements lie side by side. Its kernels set
-/// by cpu_device/cupy_operations.py.
+/// Instructions of a kernel that is worth having twice, once for arrays whose elements lie side by side. Its kernels
+/// set by cpu_device/cupy_operations.py.
 inline constexpr unsigned largest_kernel_with_rows = 500;
 /// Operations between an address and a division of which it may be made. Set by broadcast_add and embedding in
 /// cpu_device/strangers.py.

@@ -111,7 +111,7 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
                         std::shared_ptr<LaterForm>* later) {
   const std::lock_guard lock(mutex_);
   threads_ += threads;
-  const FormOfCode form = form_for(block, threads_);
+  const FormOfCode form = code_.stays_scalar() ? FormOfCode::Scalar : form_for(block, threads_);
   *code = code_.find(form, block);
   if (*code) return CUDA_SUCCESS;
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
@@ -189,7 +189,8 @@ std::shared_ptr<const Code> Function::take(const std::shared_ptr<LaterForm>& mad
 std::shared_ptr<LaterForm> Function::begin_later(const CompileOptions& options, std::uint64_t threads) {
   const std::uint64_t per_block = std::uint64_t{options.block[0]} * options.block[1] * options.block[2];
   KernelOfProgram kernel{.ptx = description_.ptx, .id = description_.id, .display_name = description_.display_name};
-  const auto worth = time_before_vectors(kernel, {.threads = threads, .blocks = threads / per_block});
+  const auto worth =
+      time_before_vectors(kernel, {.block = options.block, .threads = threads, .blocks = threads / per_block});
   if (!worth) return nullptr;
   auto later = std::make_shared<LaterForm>(std::move(kernel), options, *worth);
   code_.add_later(later);

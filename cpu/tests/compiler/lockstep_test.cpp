@@ -21,11 +21,11 @@ std::string kernel_of(const std::string& body) {
 }
 
 /// Lines of the body before which lanes wait for each other, from 1 on.
-std::vector<std::uint32_t> points_in(const std::string& body) {
+std::vector<std::uint32_t> points_in(const std::string& body, const analysis::BlockShape& shape = {}) {
   const std::string text = kernel_of(body);
   const ptx::ParseResult parsed = ptx::parse(text);
   EXPECT_NE(nullptr, parsed.module) << ptx::format(parsed.diagnostics);
-  const analysis::Reach reach = analysis::find_reach_and_waits(*parsed.module, 0);
+  const analysis::Reach reach = analysis::find_reach_and_waits(*parsed.module, 0, shape);
   std::vector<std::uint32_t> lines;
   for (const auto& [function, points] : reach.lockstep)
     for (const auto& [point, place] : points)
@@ -80,25 +80,23 @@ TEST(Lockstep, is_between_plain_accesses_of_places_of_other_lanes) {
 TEST(Lockstep, is_between_plain_loads_and_stores_to_what_other_lanes_load) {
   EXPECT_EQ(Lines{2}, points_in("  ld.shared.u32 %x, [%w+4];\n"
                                 "  st.shared.u32 [%w], %x;\n"));
-  // One place for all lanes, in a kernel that knows of warps; the vote is what tells.
+  // One place for all lanes, that one of them stores.
   EXPECT_EQ(Lines{2}, points_in("  ld.shared.u32 %x, [cells+8];\n"
                                 "  st.shared.u32 [%w], %x;\n"
                                 "  vote.sync.any.pred %p, %p, -1;\n"));
   EXPECT_EQ(Lines{}, points_in("  ld.shared.u32 %x, [cells+8];\n"
                                "  bar.warp.sync -1;\n"
                                "  st.shared.u32 [%w], %x;\n"));
-  EXPECT_EQ(Lines{}, points_in("  ld.shared.u32 %x, [cells+8];\n"
-                               "  st.shared.u32 [%w], %x;\n"));
-  // The lanes that add are those below the distance.
-  EXPECT_EQ(Lines{}, points_in("  mov.u32 %y, 64;\n"
-                               "AGAIN:\n"
-                               "  add.u32 %x, %w, %y;\n"
-                               "  ld.shared.u32 %x, [%x];\n"
-                               "  st.shared.u32 [%w], %x;\n"
-                               "  bar.sync 0;\n"
-                               "  shr.u32 %y, %y, 1;\n"
-                               "  setp.ne.u32 %p, %y, 0;\n"
-                               "  @%p bra AGAIN;\n"));
+  EXPECT_EQ(Lines{2}, points_in("  ld.shared.u32 %x, [cells+8];\n"
+                                "  st.shared.u32 [%w], %x;\n"));
+  // All lanes, or those that are below the distance, which do not meet.
+  const auto tree = [](const std::string& guard) {
+    return "  mov.u32 %y, 64;\nAGAIN:\n" + guard +
+           "  add.u32 %x, %w, %y;\n  ld.shared.u32 %x, [%x];\n  st.shared.u32 [%w], %x;\nNEXT:\n  bar.sync 0;\n"
+           "  shr.u32 %y, %y, 1;\n  setp.ne.u32 %p, %y, 0;\n  @%p bra AGAIN;\n";
+  };
+  EXPECT_EQ((Lines{5, 10}), points_in(tree("")));
+  EXPECT_EQ(Lines{}, points_in(tree("  shr.u32 %x, %y, 2;\n  setp.ge.u32 %p, %t, %x;\n  @%p bra NEXT;\n")));
 }
 
 TEST(Lockstep, is_not_between_plain_accesses_of_a_lanes_own_places) {
@@ -156,7 +154,8 @@ TEST(Lockstep, is_not_before_stores_that_lanes_do_not_come_to_which_could_distur
 }
 
 TEST(Lockstep, is_not_where_rows_that_are_less_than_a_warp_keep_lanes_apart) {
-  // Sums of every other row, of every fourth: rows of 16 threads, since rows that are stored do not overlap.
+  // Sums of every other row, of every fourth.
+  constexpr analysis::BlockShape rows_of_16{16, 16, 1};
   const std::string row =
       "  mov.u32 %y, %tid.y;\n  mad.lo.u32 %w, %y, 64, %w;\n  st.shared.u32 [%w], %v;\n  bar.sync 0;\n";
   for (const std::string guard :
@@ -165,24 +164,51 @@ TEST(Lockstep, is_not_where_rows_that_are_less_than_a_warp_keep_lanes_apart) {
         "  shr.u32 %x, %y, 2;\n  shl.b32 %x, %x, 2;\n  setp.ne.u32 %p, %x, %y;\n  @%p bra NEXT;\n",
         "  .reg .pred %q;\n  mov.pred %q, 0;\n  and.b32 %x, %y, 1;\n  setp.eq.b32 %p, %x, 1;\n"
         "  xor.pred %p, %p, %q;\n  @%p bra NEXT;\n"}) {
-    EXPECT_EQ(Lines{}, points_in(row + guard + "  ld.shared.u32 %x, [%w+64];\n  st.shared.u32 [%w], %x;\nNEXT:\n"))
-        << guard;
+    const std::string sums = row + guard + "  ld.shared.u32 %x, [%w+64];\n  st.shared.u32 [%w], %x;\nNEXT:\n";
+    EXPECT_EQ(Lines{}, points_in(sums, rows_of_16)) << guard;
+    // Where a warp is in one row, the rows overlap, and it has a place behind its lanes'.
+    EXPECT_EQ(1, points_in(sums).size()) << guard;
   }
   // All rows take the next one's: where two rows are a warp's, so does one that is stored.
-  EXPECT_EQ((Lines{6}), points_in(row + "  ld.shared.u32 %x, [%w+64];\n  st.shared.u32 [%w], %x;\n"));
+  EXPECT_EQ((Lines{6}), points_in(row + "  ld.shared.u32 %x, [%w+64];\n  st.shared.u32 [%w], %x;\n", rows_of_16));
+  // The next row is another warp's.
+  EXPECT_EQ(Lines{}, points_in(row + "  ld.shared.u32 %x, [%w+128];\n  st.shared.u32 [%w], %x;\n", rows_of_16));
   // Rows of a warp or more.
   EXPECT_EQ((Lines{6}), points_in("  mov.u32 %y, %tid.y;\n  mad.lo.u32 %w, %y, 128, %w;\n  st.shared.u32 [%w], %v;\n"
                                   "  bar.sync 0;\n  ld.shared.u32 %x, [%w+64];\n  st.shared.u32 [%w], %x;\n"));
 }
 
-TEST(Lockstep, is_not_for_threads_whose_places_would_lie_behind_the_array) {
+TEST(Lockstep, is_for_places_behind_an_array_too) {
   const auto steps = [](const char* words) {
     return std::string("  .shared .align 4 .b8 own[") + words +
            "];\n  mov.u32 %w, own;\n  mad.lo.u32 %w, %t, 4, %w;\n  st.shared.u32 [%w], %v;\n"
            "  st.shared.u32 [%w+64], %v;\n";
   };
-  EXPECT_EQ(Lines{}, points_in(steps("128")));  // of 16 threads
+  EXPECT_EQ(Lines{}, points_in(steps("128"), {16, 1, 1}));
+  // Arrays may be left: what is behind them is others'.
+  EXPECT_EQ((Lines{5}), points_in(steps("128")));
   EXPECT_EQ((Lines{5}), points_in(steps("192")));
+}
+
+TEST(Lockstep, is_along_columns_and_through_places_of_every_kind) {
+  const std::string row = "  mov.u32 %y, %tid.y;\n  mad.lo.u32 %w, %y, 132, %w;\n";
+  constexpr analysis::BlockShape one_warp{8, 4, 1};
+  // The next row's, in rows with padding.
+  EXPECT_EQ((Lines{4}), points_in(row + "  st.shared.u32 [%w], %v;\n  ld.shared.u32 %x, [%w+132];\n", one_warp));
+  EXPECT_EQ(Lines{}, points_in(row + "  st.shared.u32 [%w], %v;\n  ld.shared.u32 %x, [%w+132];\n"));
+  // A lane's number that is turned.
+  EXPECT_EQ((Lines{6}), points_in("  st.shared.u32 [%w], %v;\n  add.u32 %y, %t, 5;\n  and.b32 %y, %y, 31;\n"
+                                  "  mov.u32 %x, cells;\n  mad.lo.u32 %y, %y, 4, %x;\n  ld.shared.u32 %x, [%y];\n"));
+  // One lane stores what all load, and what one of all changes that have loaded it.
+  EXPECT_EQ((Lines{3}), points_in("  setp.eq.u32 %p, %t, 3;\n  @%p st.shared.u32 [cells+8], %v;\n"
+                                  "  ld.shared.u32 %x, [cells+8];\n"));
+  EXPECT_EQ((Lines{3}), points_in("  ld.shared.u32 %x, [cells+8];\n  setp.eq.u32 %p, %t, 3;\n"
+                                  "  @%p st.shared.u32 [cells+8], %v;\n"));
+  EXPECT_EQ(Lines{}, points_in("  setp.eq.u32 %p, %t, 3;\n  @%p st.shared.u32 [cells+8], %v;\n"
+                               "  @%p ld.shared.u32 %x, [cells+8];\n"));
+  // A barrier for a part of the warp, of which others come.
+  EXPECT_EQ((Lines{3}),
+            points_in("  st.shared.u32 [%w], %v;\n  bar.warp.sync 0xffff;\n  ld.shared.u32 %x, [%w+64];\n"));
 }
 
 TEST(Lockstep, is_not_where_each_lane_has_a_column) {

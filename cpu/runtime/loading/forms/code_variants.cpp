@@ -65,13 +65,19 @@ CompileOptions options_for(FormOfCode form, const std::uint32_t (&block)[3]) {
                          .perf_map = asked().perf_map,
                          .checks = checker::classes(),
                          .by_thread = checker::seed().has_value()};
-  if (form != FormOfCode::Scalar) std::copy_n(block, 3, options.block);
+  // One code of the scalar form serves all blocks whose warps are in one row.
+  if (form != FormOfCode::Scalar || analysis::shape_of_warps(block).is_known()) std::copy_n(block, 3, options.block);
   options.march = march_from_environment();
   return options;
 }
 
 std::shared_ptr<const Code> CodeVariants::find(FormOfCode form, const std::uint32_t (&block)[3]) {
-  if (stays_scalar_ || form == FormOfCode::Scalar) return scalar_.empty() ? nullptr : scalar_.back();
+  if (stays_scalar_ || form == FormOfCode::Scalar) {
+    const analysis::BlockShape shape = analysis::shape_of_warps(block);
+    const auto of_shape =
+        std::find_if(scalar_.rbegin(), scalar_.rend(), [&](const auto& it) { return it.first == shape; });
+    return of_shape != scalar_.rend() ? of_shape->second : nullptr;
+  }
   const auto found = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& variant) {
     return std::equal(std::begin(block), std::end(block), std::begin(variant.block));
   });
@@ -82,8 +88,8 @@ std::shared_ptr<const Code> CodeVariants::find(FormOfCode form, const std::uint3
 
 void CodeVariants::add(const CompileOptions& options, std::shared_ptr<const Code> code) {
   if (code->info.form == FormOfCode::Scalar) {
-    scalar_.push_back(std::move(code));
-    stays_scalar_ = options.form != FormOfCode::Scalar;
+    scalar_.emplace_back(analysis::shape_of_warps(options.block), std::move(code));
+    stays_scalar_ |= options.form != FormOfCode::Scalar;
     return;
   }
   if (variants_.size() >= most_variants) {

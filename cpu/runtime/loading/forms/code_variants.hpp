@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "cpu/abi/compiler.hpp"
+#include "cpu/analysis/flow/block_shape.hpp"
 #include "cpu/runtime/loading/forms/later_form.hpp"
 
 namespace cucore::cpu::runtime {
@@ -24,9 +26,9 @@ bool may_change_later(FormOfCode form);
 /// one process can have code for several processors.
 CompileOptions options_for(FormOfCode form, const std::uint32_t (&block)[3]);
 
-/// The scalar form, which is for all blocks and stays, and the variants of the vector form used last: a kernel that was
-/// refused that form once keeps the scalar one. Code stays whose functions have their addresses in the module's memory.
-/// Not thread-safe.
+/// The scalar form, which is for all blocks whose warps are in one row, or for one shape of other blocks, and stays;
+/// and the variants of the vector form used last. A kernel that was refused that form once keeps the scalar one. Code
+/// stays whose functions have their addresses in the module's memory. Not thread-safe.
 class CodeVariants {
  public:
   /// Null if there is none.
@@ -34,6 +36,7 @@ class CodeVariants {
   void add(const CompileOptions& options, std::shared_ptr<const Code> code);
   /// The scalar form has to do for ever.
   void stay_scalar() { stays_scalar_ = true; }
+  bool stays_scalar() const { return stays_scalar_; }
 
   /// The vector form for such blocks, if the scalar one does meanwhile; else null.
   std::shared_ptr<LaterForm> find_later(const std::uint32_t (&block)[3]) const;
@@ -45,8 +48,8 @@ class CodeVariants {
     std::uint32_t block[3];
     std::shared_ptr<const Code> code;
   };
-  /// The last one is used: there is a second one if the scalar form was wanted before the other was refused.
-  std::vector<std::shared_ptr<const Code>> scalar_;
+  /// The last one of a shape is used: there is a second one if the scalar form was wanted before the other was refused.
+  std::vector<std::pair<analysis::BlockShape, std::shared_ptr<const Code>>> scalar_;
   bool stays_scalar_ = false;      ///< another form was asked for and refused
   std::vector<Variant> variants_;  ///< the one used last stands last
   std::vector<std::shared_ptr<LaterForm>> later_;

@@ -44,7 +44,8 @@ nanoseconds time_of(clockid_t clock) {
 
 std::optional<nanoseconds> time_before_vectors(const KernelOfProgram& kernel, const FirstLaunch& launch) {
   const ptx::Module& module = *kernel.ptx;
-  const analysis::Reach reach = analysis::find_reach_and_waits(module, kernel.id);
+  const analysis::Reach reach =
+      analysis::find_reach_and_waits(module, kernel.id, analysis::shape_of_warps(launch.block));
   const bool meets = analysis::has_threads_that_meet(module, reach);
   if (!meets && !analysis::has_independent_threads(module, reach)) return std::nullopt;
   if (!analysis::check_vector_form(module, reach, analysis::lay_out(module, reach).info, 0)) return std::nullopt;

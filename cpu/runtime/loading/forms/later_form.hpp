@@ -32,6 +32,7 @@ struct KernelOfProgram {
 
 /// What is known of a kernel's first launch of many threads, which must wait for a compile.
 struct FirstLaunch {
+  const std::uint32_t (&block)[3];
   std::uint64_t threads = 0;
   std::uint64_t blocks = 0;
 };
