@@ -13,6 +13,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/rounding_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/spellings_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/stand_in.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/division_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/fragment_product_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/groups_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/memory_test.cpp

@@ -123,9 +123,9 @@ Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& reques
       return std::move(done).failure();
   }
   normalise(scalar);
-  if (options.checks == 0 && assume_rows(scalar, request)) normalise(scalar);
-  isolate_convergent_operations(scalar);
   const bool waits = has_polls(scalar);
+  if (options.checks == 0 && !waits && assume_rows(scalar, request)) normalise(scalar);
+  isolate_convergent_operations(scalar);
   if (waits && options.checks != 0) return refusal(waits_for_threads);
   bool masked = options.form == FormOfCode::Masked;
   for (unsigned most = waits ? warp_lanes : most_threads;;) {
