@@ -187,7 +187,7 @@ PLACES = {
     "CUgraph": "_handles.CUgraph",
     "CUgraphExec": "_handles.CUgraphExec",
     "CUgraphNode": "_handles.CUgraphNode",
-    "CUgraphNodeType": "graph._node_type.CUgraphNodeType",
+    "CUgraphNodeType": "graph._node_type.node_type",
     "CUkernel": "_handles.CUkernel",
     "CUlibrary": "_handles.CUlibrary",
     "CUmemoryPool": "_handles.CUmemoryPool",

@@ -1,6 +1,7 @@
 """What nodes do, as the driver numbers it."""
 
 import enum
+import sys
 
 
 class CUgraphNodeType(enum.IntEnum):
@@ -20,3 +21,9 @@ class CUgraphNodeType(enum.IntEnum):
     CU_GRAPH_NODE_TYPE_MEM_FREE = 11
     CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12
     CU_GRAPH_NODE_TYPE_CONDITIONAL = 13
+
+
+def node_type(number):
+    """The member of that number; of cuda.bindings' own enumeration where a program has imported that."""
+    bindings = sys.modules.get("cuda.bindings.driver")
+    return (bindings.CUgraphNodeType if bindings else CUgraphNodeType)(number)

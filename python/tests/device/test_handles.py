@@ -2,11 +2,14 @@
 
 import copy
 import ctypes
+import enum
 import pickle
 import sys
 import types
 
 import pytest
+
+from cucore import graph
 
 
 @pytest.fixture
@@ -27,6 +30,7 @@ def bindings(monkeypatch):
 
     made = types.ModuleType("cuda.bindings.driver")
     made.CUstream = CUstream
+    made.CUgraphNodeType = enum.IntEnum("CUgraphNodeType", {"CU_GRAPH_NODE_TYPE_EMPTY": 5})
     monkeypatch.setitem(sys.modules, "cuda.bindings.driver", made)
     return made
 
@@ -42,6 +46,13 @@ def test_a_handle_is_an_int_and_an_instance_of_the_type_of_cuda_bindings(stream,
 def test_a_handle_is_an_int_where_there_is_no_cuda_bindings(stream, monkeypatch):
     monkeypatch.delitem(sys.modules, "cuda.bindings.driver", raising=False)
     assert stream.handle.__class__ is type(stream.handle) and stream.handle == int(stream.handle)
+
+
+def test_what_a_node_does_is_a_member_of_the_enumeration_of_cuda_bindings(bindings, device, monkeypatch):
+    node = graph.GraphDefinition().empty()
+    assert node.type is bindings.CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY
+    monkeypatch.delitem(sys.modules, "cuda.bindings.driver")
+    assert type(node.type) is graph.CUgraphNodeType and node.type == bindings.CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY
 
 
 def test_handles_are_copied_and_pickled(stream, bindings):
