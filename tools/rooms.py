@@ -64,8 +64,8 @@ ROOMS = {
     "cpu/compiler/vector/analysis",
     "cpu/compiler/vector/operations": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/checks "
     "cpu/compiler/vector/analysis cpu/compiler/vector/state",
-    "cpu/compiler/vector/emission": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/debug cpu/compiler/emitters cpu/compiler/checks "
-    "cpu/compiler/vector/analysis cpu/compiler/vector/state cpu/compiler/vector/operations",
+    "cpu/compiler/vector/emission": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/debug cpu/compiler/emitters "
+    "cpu/compiler/checks cpu/compiler/vector/analysis cpu/compiler/vector/state cpu/compiler/vector/operations",
     "cpu/compiler/vector": "cpu/error cpu/abi cpu/analysis cpu/compiler/cost cpu/compiler/emitters "
     "cpu/compiler/vector/analysis cpu/compiler/vector/steps cpu/compiler/vector/emission",
     "cpu/loader/cache": "cpu/ptx/tree cpu/abi",
