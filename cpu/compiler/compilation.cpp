@@ -132,7 +132,7 @@ Result<OptimisedKernel> make_scalar_form(const Analysed& kernel) {
   const CompileTime time;
   const bool is_optimised = target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
   expand_number_marks(*ir);
-  if (is_optimised && !time.is_not_enough_for(*ir, cost_model::most_seconds_of_scalar_back_end))
+  if (is_optimised && !time.is_not_enough_for(*ir, cost_model::most_seconds_of_back_end))
     return OptimisedKernel{.ir = std::move(ir), .info = info};
   target.spare_effort();
   info.frame_bytes = unoptimised_frame_bytes(kernel, *ir);

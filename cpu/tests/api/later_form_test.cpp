@@ -146,8 +146,6 @@ TEST_F(LaterForm, a_kernel_whose_threads_can_tell_how_others_run_waits_for_vecto
   const std::pair<const char*, const char*> kinds[] = {
       {"an atomic", "atom.global.add.u32 %r6, [%rd1], 0;"},
       {"a reduction", "red.global.add.u32 [%rd1], 0;"},
-      {"a barrier", "bar.sync 0;"},
-      {"a warp operation", "shfl.sync.idx.b32 %r6, %r5, 0, 31, -1;"},
       {"a volatile load", "ld.volatile.global.u32 %r6, [%rd3];"},
       {"a volatile store", "st.volatile.global.u32 [%rd3], %r5;"},
       {"shared memory", ".shared .b32 s; st.shared.u32 [s], 1;"},
@@ -163,6 +161,25 @@ TEST_F(LaterForm, a_kernel_whose_threads_can_tell_how_others_run_waits_for_vecto
     ASSERT_OK(launch(function, 1024, block, nullptr, memory, std::uint32_t{300}));
     ASSERT_OK(cuCtxSynchronize());
     EXPECT_EQ(compiled(), before + 1) << kind;
+  }
+}
+
+TEST_F(LaterForm, a_kernel_whose_threads_only_meet_changes_between_blocks) {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"a barrier", "bar.sync 0;"},
+      {"a warp operation", "shfl.sync.idx.b32 %r6, %r5, 0, 31, -1;"},
+  };
+  std::uint32_t number = 28;
+  for (const auto& [kind, more] : kinds) {
+    const CUfunction function = load(++number, more);
+    constexpr unsigned int grid = 1024;
+    constexpr std::uint32_t rounds = 300;
+    const CUdeviceptr memory = allocate(grid * block);
+    const std::size_t before = compiled();
+    ASSERT_OK(launch(function, grid, block, nullptr, memory, rounds));
+    ASSERT_OK(cuCtxSynchronize());
+    EXPECT_EQ(compiled(), before + 2) << kind;
+    expect_right(memory, grid * block, rounds, number);
   }
 }
 

@@ -23,7 +23,7 @@ FormOfCode chosen(const std::string& text, unsigned threads, std::string* refusa
 /// A loop with five loads from anywhere and as many more pairs of instructions as said.
 std::string wandering_loop(unsigned operations) {
   std::string body =
-      "mov.u32 %r1, 0;\nmov.u32 %r3, 8;\nL0: and.b32 %r2, %r0, 31;\nmul.wide.u32 %a2, %r2, 4;\n"
+      "mov.u32 %r1, 0;\nmov.u32 %r3, 8;\nL0: and.b32 %r2, %r0, 15;\nmul.wide.u32 %a2, %r2, 4;\n"
       "add.u64 %a2, %a0, %a2;\n";
   for (const char* const at : {"[%a2]", "[%a2+32]", "[%a2+64]", "[%a2+96]", "[%a2+128]"})
     body += "ld.global.u32 %r0, " + std::string(at) + ";\nadd.u32 %r1, %r1, %r0;\n";

@@ -126,6 +126,8 @@ cvt.rn.bf16.f32 cvt.rn.f16x2.f32 cvt.rn.bf16x2.f32 cvt.f32.f16
 
 # Operations that came when GPUs had run the programs of the seeds before FIRST_LATER, which stay as they were.
 LATER = {"fns.b32", "addc.after_sub.u32", "addc.after_subc.u64", "subc.after_add.u32"}
+LATER |= {f"cvt.pack.sat.{to}.s32.b32" for to in ("u2", "s2", "u4", "s4", "u8", "s8")}
+LATER |= {"cvt.pack.sat.u16.s32", "cvt.pack.sat.s16.s32"}
 FIRST_LATER = 10_000
 
 

@@ -10,7 +10,7 @@ import cucore
 SOURCE = """
 template <class T> __global__ void scale(T* p) { p[threadIdx.x] *= 2; }
 extern "C" __global__ void count(int* p) {
-  __nanosleep(1);
+  asm volatile("bar.arrive 1, 1024;");
   p[threadIdx.x] += 1;
 }
 """
@@ -46,7 +46,7 @@ for times in range(50):
 )
 UNTIL_LATER = "scalar form, until it has run for as long as its vector form takes to compile"
 FEW = "scalar form, as long as it has run few threads or in small blocks"
-REFUSED = "scalar form, because of nanosleep at forms.cu:4 (PTX line N: nanosleep.u32)"
+REFUSED = "scalar form, because of a barrier of part of a block at forms.cu:4 (PTX line N: bar.arrive)"
 ASKED = "scalar form, as the environment asks"
 FORMS = {  # of the kernel that has every form, and of the one that has not
     "auto": ([FEW, "vector form, for blocks of 128x1x1 threads"], [FEW, REFUSED]),

@@ -35,7 +35,8 @@ class GroupEmitter {
     if (c_.has_masked_version) blocks_.emit_end();
     // In registers every value of the masked version would be looked after wherever lanes may go on, which are as many
     // places as there are blocks: the code would grow with the square of its size.
-    if (c_.has_full_version && c_.group->getInstructionCount() > cost_model::largest_group_in_registers) {
+    const std::size_t growth = c_.group->getInstructionCount() * c_.flow.order.size();
+    if (c_.has_full_version && growth > cost_model::largest_growth_of_group) {
       values_.keep_masked_version_in_memory();
       blocks_.keep_masks_in_memory();
     }
