@@ -155,7 +155,7 @@ BEHAVIOURS = [
     *each("best(lambda block: block * {by}, 0)", by="0 4 64"),
     *each("threads({grid}, {block})", grid=["1", "3", "(2, 3)", "(1, 2, 2)"], block=["1", "32", "(4, 2)", "(2, 2, 2)"]),
     *each("threads({grid}, 32, cluster={cluster})", grid=["1", "2", "(2, 2)"], cluster=["1", "2", "(1, 2)", "(2, 2)"]),
-    *each("shared_bytes({size})", size="0 4 1024 49152 65536 200000 232448 300000"),
+    *each("shared_bytes({size})", size="4 1024 49152 65536 200000 232448 300000"),
     *each("printed({mode})", mode=["'line'", "'none'"]),
     *lines("""
         defined('VALUE=3')
