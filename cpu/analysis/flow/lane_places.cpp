@@ -24,7 +24,7 @@ LaneSum constant_of(std::int64_t value) { return {.terms = {}, .constant = value
 
 LaneSum symbol_of(std::uint32_t symbol) { return {.terms = {{symbol, 1}}, .constant = 0}; }
 
-LaneSum scaled(LaneSum sum, std::int64_t by) {
+LaneSum multiplied(LaneSum sum, std::int64_t by) {
   if (by == 0) return {};
   for (auto& [symbol, factor] : sum.terms) factor = times(factor, by);
   std::erase_if(sum.terms, [](const auto& term) { return term.second == 0; });
@@ -61,7 +61,7 @@ bool multiplies(Opcode opcode) {
 
 }  // namespace
 
-LaneSum without(const LaneSum& a, const LaneSum& b) { return added(a, scaled(b, -1)); }
+LaneSum without(const LaneSum& a, const LaneSum& b) { return added(a, multiplied(b, -1)); }
 
 bool LaneSum::operator<(const LaneSum& other) const {
   return std::tie(terms, constant) < std::tie(other.terms, other.constant);
@@ -249,7 +249,7 @@ LaneSum LanePlaces::computed(std::uint32_t at) {
     case Opcode::Sub:
       return without(operand(1), operand(2));
     case Opcode::Neg:
-      return scaled(operand(1), -1);
+      return multiplied(operand(1), -1);
     case Opcode::Not:
       return without(constant_of(-1), operand(1));
     case Opcode::Bmsk: {
@@ -261,15 +261,15 @@ LaneSum LanePlaces::computed(std::uint32_t at) {
     case Opcode::Shl: {
       const LaneSum by = operand(2);
       if (is_constant(by) && by.constant >= 0 && by.constant < 63)
-        return scaled(operand(1), std::int64_t{1} << by.constant);
+        return multiplied(operand(1), std::int64_t{1} << by.constant);
       return opaque(i, {operand(1), by});
     }
     case Opcode::Mul:
     case Opcode::Mad: {
       if (i.has(Modifier::Hi)) return unknown();
       const LaneSum a = operand(1), b = operand(2);
-      const LaneSum product = is_constant(b)   ? scaled(a, b.constant)
-                              : is_constant(a) ? scaled(b, a.constant)
+      const LaneSum product = is_constant(b)   ? multiplied(a, b.constant)
+                              : is_constant(a) ? multiplied(b, a.constant)
                                                : opaque(i, {a, b});
       return i.opcode == Opcode::Mul ? product : added(product, operand(3));
     }
@@ -450,7 +450,7 @@ LanePlaces::Spread LanePlaces::spread(LaneSum sum) {
     const Counter& by = counter(symbol);
     result.counts = true;
     result.steps = std::gcd(result.steps, times(by.step, factor));
-    result.sum = added(without(result.sum, scaled(symbol_of(symbol), factor)), scaled(*by.start, factor));
+    result.sum = added(without(result.sum, multiplied(symbol_of(symbol), factor)), multiplied(*by.start, factor));
   }
   return result;
 }
