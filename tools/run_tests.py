@@ -260,7 +260,11 @@ SUITES = {
     "lint": lint,
     "tsan": sanitizer(
         "tsan",
-        {"TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:atexit_sleep_ms=50:suppressions={ROOT}/tools/tsan.supp"},
+        {
+            "TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:atexit_sleep_ms=50:suppressions={ROOT}/tools/tsan.supp",
+            # Random programs are about what code is made, which it does not look into: fewer do.
+            "CUCORE_RANDOM_KERNELS": "8",
+        },
     ),
     "asan": sanitizer(
         "asan",
