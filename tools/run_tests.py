@@ -6,120 +6,30 @@ failed, and the end of what it printed, stands before the last line, where whoev
 many run side by side as there are cores, two at most, those that take longest first.
 """
 
-import json
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import test_arm
+from tally import JOBS, PYTHON, ROOT, Tally, read_junit, run_logged, tests_of_ctest
+
 BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
 KERNEL_CACHE = BUILD / "test-kernel-cache"  # of the CPU device, instead of the user's; CTest's tests name it too
-PYTHON = ROOT / ".venv/bin/python"
 FUZZ_SECONDS = int(os.environ.get("CUCORE_FUZZ_SECONDS", "30"))
 FUZZ_SEED = os.environ.get("CUCORE_FUZZ_SEED", "1")  # one for all, so that what CI finds is found again; 0: any
-JOBS = str(os.cpu_count() or 2)
-
-
-@dataclass
-class Tally:
-    """The results of some tests; for those that failed, the name and the end of their output."""
-
-    passed: int = 0
-    failures: list = field(default_factory=list)
-    skipped: int = 0
-
-    @classmethod
-    def of(cls, name, status, log):
-        """The tally of one test that is a command that has just written to `log`: it passed if its status is 0."""
-        return cls(1) if status == 0 else cls(0, [f"{name}: exit status {status}\n{end_of(log)}"])
-
-    def __add__(self, other):
-        return Tally(self.passed + other.passed, self.failures + other.failures, self.skipped + other.skipped)
-
-    def __str__(self):
-        return f"{self.passed} passed, {len(self.failures)} failed, {self.skipped} skipped"
-
-    @property
-    def ran_nothing(self):
-        return not (self.passed or self.failures or self.skipped)
-
-
-def end_of(log):
-    return "\n".join(log.read_text(errors="replace").splitlines()[-30:])[-4000:]
-
-
-def run(log, command, env=None, cwd=ROOT, timeout=1800):
-    """Runs a command into a log file; returns its exit status, 124 if it ran too long."""
-    full_env = {**os.environ, **(env or {})}
-    with open(log, "a") as out:
-        out.write(f"$ {' '.join(map(str, command))}\n")
-        out.flush()
-        try:
-            return subprocess.run(
-                list(map(str, command)), cwd=cwd, env=full_env, stdout=out, stderr=out, timeout=timeout
-            ).returncode
-        except subprocess.TimeoutExpired:
-            out.write(f"stopped after {timeout} s\n")
-            return 124
-
-
-def read_junit(name, path, status, log):
-    """The tally of a JUnit file; a runner that died, with or without writing one, counts as a failure of its own."""
-    try:
-        root = ElementTree.parse(path).getroot()
-    except (OSError, ElementTree.ParseError):
-        return Tally.of(name, status or "0, no report", log)
-    tally = Tally()
-    for case in root.iter("testcase"):
-        faults = [*case.findall("failure"), *case.findall("error")]
-        if faults:
-            text = faults[0].text or ""
-            said = " ".join((faults[0].get("message") or text).split())[:400]
-            tally.failures.append(f"{case.get('classname')}.{case.get('name')}: {said}\n{text[-4000:]}")
-        elif case.find("skipped") is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
-            tally.skipped += 1
-        else:
-            tally.passed += 1
-    if status != 0 and not tally.failures:
-        tally += Tally.of(f"{name}, outside any test", status, log)
-    return tally
 
 
 def lint(log):
-    return Tally.of("tools/lint.py", run(log, [PYTHON, "tools/lint.py"]), log)
+    return Tally.of("tools/lint.py", run_logged(log, [PYTHON, "tools/lint.py"]), log)
 
 
 def ctest(log, build, env=None, leave_out=()):
-    """Every test CTest knows in a build folder, less those named in `leave_out`. GoogleTest counts case by case."""
-    listing = subprocess.run(
-        ["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True
-    )
-    tally = Tally()
-    for test in json.loads(listing.stdout)["tests"]:
-        properties = {p["name"]: p["value"] for p in test.get("properties", [])}
-        test_env = dict(item.split("=", 1) for item in properties.get("ENVIRONMENT", []))
-        cwd = properties.get("WORKING_DIRECTORY", build)
-        timeout = float(properties.get("TIMEOUT", 900))
-        command = test.get("command", [test["name"]])  # a binary that is not built has none
-        if test["name"] in leave_out:
-            continue
-        if "gtest" in properties.get("LABELS", []) or Path(command[0]).name.endswith("_tests"):
-            with tempfile.TemporaryDirectory() as folder:
-                report = Path(folder) / "report.xml"
-                status = run(log, [*command, f"--gtest_output=xml:{report}"], {**test_env, **(env or {})}, cwd, timeout)
-                tally += read_junit(test["name"], report, status, log)
-        else:
-            status = run(log, command, {**test_env, **(env or {})}, cwd, timeout)
-            tally += Tally.of(test["name"], status, log)
-    return tally
+    """Every test CTest knows in a build folder, less those named in `leave_out`."""
+    tests = (test for test in tests_of_ctest(build) if test.name not in leave_out)
+    return sum((test.run(log, env) for test in tests), Tally())
 
 
 def cpp(log):
@@ -130,7 +40,7 @@ def pytest(log):
     report = LOGS / "pytest.xml"
     report.unlink(missing_ok=True)
     folders = ["python/tests", "cpu/tests/instructions", "cpu/tests/differential", "tests"]
-    status = run(
+    status = run_logged(
         log,
         [
             PYTHON,
@@ -159,7 +69,7 @@ def sanitizer(preset, options):
     def suite(log):
         build = BUILD / preset
         python = f"-DPython_EXECUTABLE={PYTHON}"
-        status = run(log, ["cmake", "--preset", preset, python]) or run(
+        status = run_logged(log, ["cmake", "--preset", preset, python]) or run_logged(
             log, ["cmake", "--build", build, "-j", JOBS], timeout=3600
         )
         if status:
@@ -172,7 +82,7 @@ def sanitizer(preset, options):
 def fuzz(log):
     """A short run of every fuzzer; the corpus that grows stays in build/fuzz/corpus for the next run."""
     build = BUILD / "fuzz"
-    status = run(log, ["cmake", "--preset", "fuzz", f"-DPython_EXECUTABLE={PYTHON}"]) or run(
+    status = run_logged(log, ["cmake", "--preset", "fuzz", f"-DPython_EXECUTABLE={PYTHON}"]) or run_logged(
         log, ["cmake", "--build", build, "-j", JOBS, "--target", "fuzzers"], timeout=3600
     )
     if status:
@@ -198,7 +108,7 @@ def fuzz(log):
             command.append(seeds)
         target_log = LOGS / f"fuzz-{target.name}.log"
         target_log.unlink(missing_ok=True)
-        return run(target_log, command, timeout=FUZZ_SECONDS + 120)
+        return run_logged(target_log, command, timeout=FUZZ_SECONDS + 120)
 
     with ThreadPoolExecutor(max_workers=int(JOBS)) as pool:
         results = list(pool.map(one, targets))
@@ -231,7 +141,7 @@ def packaging(log):
         [venv / "bin/python", ROOT / "tests/install/check_environment.py"],
     ]
     for step in steps:
-        status = run(log, step, {"CUCORE_DEVICE": "cpu", "CUDA_HOME": "", "VIRTUAL_ENV": ""})
+        status = run_logged(log, step, {"CUCORE_DEVICE": "cpu", "CUDA_HOME": "", "VIRTUAL_ENV": ""})
         tally += Tally.of(" ".join(map(str, step)), status, log)
         if tally.failures:
             break
@@ -246,13 +156,11 @@ def demo(log):
         [PYTHON, "examples/image_pipeline/main.py", "--output", output],
         [BUILD / "examples/image_pipeline_cpp", "--output", output],
     ]
-    return sum((Tally.of(" ".join(map(str, program)), run(log, program), log) for program in programs), Tally())
+    return sum((Tally.of(" ".join(map(str, program)), run_logged(log, program), log) for program in programs), Tally())
 
 
 def arm(log):
     """A sample of `make test-arm`, where that has built something."""
-    import test_arm  # which takes from this file
-
     return test_arm.sample()
 
 

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import arm_system
-import run_tests
 from machine import machine
-from run_tests import PYTHON, ROOT, Tally
+from tally import JOBS, PYTHON, ROOT, Tally, end_of, read_junit, run_logged, tests_of_ctest
 
 BUILD = ROOT / "build/arm"
 LOGS = BUILD / "test-logs"
@@ -91,13 +90,13 @@ def build(log):
     nice = ["nice", "cmake"]
     steps = [
         ["cmake", "--preset", "arm", f"-DCUCORE_ARM_SYSTEM={system()}", f"-DPython_EXECUTABLE={PYTHON}"],
-        [*nice, "--build", BUILD, "-j", run_tests.JOBS],
+        [*nice, "--build", BUILD, "-j", JOBS],
         *(
             ["cmake", "--install", BUILD, "--component", part, "--prefix", SITE]
             for part in ("python", "python_cpu_device")
         ),
     ]
-    return next((status for step in steps if (status := run_tests.run(log, step, timeout=4 * 3600))), 0)
+    return next((status for step in steps if (status := run_logged(log, step, timeout=4 * 3600))), 0)
 
 
 @dataclass
@@ -107,25 +106,13 @@ class Part:
 
 
 def of_ctest(name, options=(), timeout=3600):
-    """A test of CTest's, by its name; GoogleTest's are counted case by case."""
+    """A test of CTest's, by its name."""
 
     def run(log):
-        listing = subprocess.run(
-            ["ctest", "--test-dir", BUILD, "--show-only=json-v1"], capture_output=True, text=True, check=True
-        )
-        (test,) = (each for each in json.loads(listing.stdout)["tests"] if each["name"] == name)
-        properties = {p["name"]: p["value"] for p in test.get("properties", [])}
-        environment = {**arm_environment(), **dict(i.split("=", 1) for i in properties.get("ENVIRONMENT", []))}
-        place = properties.get("WORKING_DIRECTORY", BUILD)
-        command = [word for word in test["command"] if word not in emulator()]
-        report = LOGS / f"{name}.xml"
-        report.unlink(missing_ok=True)
-        is_googletest = Path(command[0]).name.endswith(("_tests", "_conformance"))
-        if not is_googletest:
-            return Tally.of(name, run_tests.run(log, command, environment, place, timeout), log)
-        command += [f"--gtest_output=xml:{report}", *options]
-        status = run_tests.run(log, command, environment, place, timeout)
-        return run_tests.read_junit(name, report, status, log)
+        (test,) = (each for each in tests_of_ctest(BUILD) if each.name == name)
+        command = [word for word in test.command if word not in emulator()]
+        environment = {**arm_environment(), **test.environment}
+        return test.run(log, environment, command=command, options=options, timeout=timeout)
 
     return run
 
@@ -135,13 +122,6 @@ def emulator():
     return {"qemu-aarch64-static", "-L", str(system()), shutil.which("qemu-aarch64-static")}
 
 
-def tests_of_ctest():
-    listing = subprocess.run(
-        ["ctest", "--test-dir", BUILD, "--show-only=json-v1"], capture_output=True, text=True, check=True
-    )
-    return [test["name"] for test in json.loads(listing.stdout)["tests"] if test["name"] not in LEFT_OUT]
-
-
 def instructions(form, filters=()):
     """Every instruction against its table."""
 
@@ -149,7 +129,7 @@ def instructions(form, filters=()):
         command = [arm_python(), INSTRUCTIONS / "run_tests.py", "check", "--driver", DRIVER]
         command += [word for each in filters for word in ("--filter", each)]
         environment = {**arm_environment(), "CUCORE_CPU_FORM": form, "CUCORE_CPU_CACHE": "0"}
-        status = run_tests.run(log, command, environment, timeout=6 * 3600)
+        status = run_logged(log, command, environment, timeout=6 * 3600)
         text = log.read_text(errors="replace")
         words = text.splitlines()[-1].replace(",", "").split()
         if len(words) != 6 or words[1::2] != ["passed", "failed", "skipped"]:
@@ -175,7 +155,7 @@ def programs(seeds, form):
             f"--out={LOGS / f'digests-{form}-{seeds.start}.txt.gz'}",
             f"--expect={ROOT / 'cpu/tests/differential/digests/cpu.txt.gz'}",
         ]
-        status = run_tests.run(log, command, arm_environment(), timeout=6 * 3600)
+        status = run_logged(log, command, arm_environment(), timeout=6 * 3600)
         return Tally(len(seeds)) if status == 0 else Tally.of(f"programs {seeds}, {form}", status, log)
 
     return run
@@ -187,9 +167,7 @@ def pytest(folder):
         report.unlink(missing_ok=True)
         command = [arm_python(), "-m", "pytest", "-q", "-p", "cucore.pytest_plugin", f"--junitxml={report}", folder]
         environment = {**arm_environment(), "CUCORE_CPU_DEVICES": "2"}
-        return run_tests.read_junit(
-            folder.name, report, run_tests.run(log, command, environment, timeout=4 * 3600), log
-        )
+        return read_junit(folder.name, report, run_logged(log, command, environment, timeout=4 * 3600), log)
 
     return run
 
@@ -197,7 +175,8 @@ def pytest(folder):
 def parts():
     """All of it, what says most first."""
     tests = ROOT / "python/tests"
-    yield from (Part(f"ctest {name}", of_ctest(name)) for name in tests_of_ctest())
+    names = [each.name for each in tests_of_ctest(BUILD) if each.name not in LEFT_OUT]
+    yield from (Part(f"ctest {name}", of_ctest(name)) for name in names)
     yield from (Part(f"instructions {form}", instructions(form)) for form in FORMS)
     for start in range(0, SEEDS, SEEDS_AT_ONCE):
         seeds = range(start, start + SEEDS_AT_ONCE)
@@ -285,7 +264,7 @@ def main():
     log = LOGS / "build.log"
     log.unlink(missing_ok=True)
     if not arguments.no_build and build(log):
-        sys.exit(f"{run_tests.end_of(log)}\nnot built; whole log: {log}")
+        sys.exit(f"{end_of(log)}\nnot built; whole log: {log}")
     lines, total = run_all(arguments.part, arguments.afresh)
     print("\n".join(lines[-1 - len(total.failures) :]))
     if arguments.output:
