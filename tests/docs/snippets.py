@@ -9,7 +9,7 @@
 
 Other languages are only shown. A page's command may fail if the page shows what it then prints. Where output is
 compared, `...` stands for any text, and numbers that differ from run to run (times, rates, addresses, cores) for any
-other. `python tests/docs/snippets.py PAGE ...` runs pages and writes into them what was printed.
+other.
 """
 
 import json
@@ -18,7 +18,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -244,38 +243,7 @@ def folder_of(page):
     return folder
 
 
-def write_back(page, outcomes):
-    """Puts what was printed where the page shows something else."""
-    lines = page.read_text().splitlines()
-    for outcome in reversed(outcomes):
-        block = outcome.block
-        if outcome.replacement:
-            new = [(block.indent + line).rstrip() for line in outcome.replacement.rstrip("\n").splitlines()]
-            start = block.line - 1
-            lines[start : start + len(block.text.splitlines())] = new
-    page.write_text("\n".join(lines) + "\n")
-
-
 def install_library():
     """Puts the C++ library where the pages' CMake finds it."""
     command = ["cmake", "--install", ROOT / "build", "--prefix", PREFIX, "--component", "cucore", "--strip"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-
-def main(names):
-    import cpp_program  # which needs this module
-
-    install_library()
-    chosen = [Path(name).resolve() for name in names] or pages()
-    with tempfile.TemporaryDirectory() as folder:
-        printed = cpp_program.outputs(chosen, Path(folder), environment_for(folder))
-    for page in chosen:
-        folder = folder_of(page)
-        outcomes = run_page(page, folder, environment_for(folder), printed[page])
-        for outcome in outcomes:
-            print(f"== {outcome.block.where}: {outcome.problem}")
-        write_back(page, outcomes)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
