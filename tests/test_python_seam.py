@@ -24,22 +24,15 @@ FILES = {module_name(path): ast.parse(path.read_text()) for path in PACKAGE.rglo
 
 
 def imports(module):
-    """The modules of the package that one imports, at its top or in a function: what type checkers alone read aside."""
+    """The modules of the package that one imports, at its top, in a function or for type checkers only."""
     found = set()
-
-    def visit(node):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            return
+    for node in ast.walk(FILES[module]):
         if isinstance(node, ast.ImportFrom) and node.module:
             for name in node.names:
                 whole = f"{node.module}.{name.name}"
                 found.add(whole if whole in FILES or whole == "cucore._core" else node.module)
         elif isinstance(node, ast.Import):
             found.update(name.name for name in node.names)
-        for child in ast.iter_child_nodes(node):
-            visit(child)
-
-    visit(FILES[module])
     return {name for name in found if name.split(".")[0] == "cucore"}
 
 

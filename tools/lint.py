@@ -21,6 +21,7 @@ import make_compatibility
 import make_environment
 import make_hints
 import make_options
+import python_imports
 import rooms
 import spellings
 from rooms import ROOT, tracked
@@ -222,7 +223,7 @@ def main():
     problems = []
     checks = [
         rooms.check_rooms,
-        rooms.check_python_circles,
+        python_imports.check_python_circles,
         rooms.check_readmes,
         rooms.check_picture,
         rooms.check_fullness,

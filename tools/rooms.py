@@ -1,6 +1,5 @@
 """Which folder may include which: the table, its checks, and its picture in docs/architecture.md (for lint.py)."""
 
-import ast
 import functools
 import re
 import subprocess
@@ -135,11 +134,6 @@ EXCEPTIONS = {
         "include/cucore/device.hpp",
         "include/cucore/memory.hpp",
     ): "Device allocates: a convenience that users know from cuda.core",
-}
-
-# (Python module, what it imports) -> why it may do so inside a function, although that makes a circle.
-LATER = {
-    ("cucore._pickling", "cucore._device"): "pickles name its function, which makes the device",
 }
 
 # The folders of headers from outside: who may include them.
@@ -301,69 +295,6 @@ def check_readmes(problems):
             problems.append(
                 f"{folder}/README.md: not what the table says it may include; tools/lint.py --draw mends it"
             )
-
-
-# ---- Python -------------------------------------------------------------------------------------------------------
-
-
-@functools.cache
-def python_modules():
-    root = ROOT / "python"
-    modules = {}
-    for path in tracked((".py",)):
-        if path.is_relative_to(root / "cucore"):
-            name = ".".join(path.relative_to(root).with_suffix("").parts)
-            modules[name.removesuffix(".__init__")] = path
-    return modules
-
-
-def without_types(node):
-    """A tree's nodes, but for what only type checkers run."""
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from without_types(child)
-
-
-def python_imports(module, path):
-    """The modules of the package that a module imports, at its top or later."""
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in without_types(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parts = package.split(".")[: len(package.split(".")) - node.level + 1]
-                base = ".".join(parts + ([node.module] if node.module else []))
-            for alias in node.names:
-                name = f"{base}.{alias.name}"
-                yield name if name in python_modules() or name == "cucore._core" else base
-
-
-def check_python_circles(problems):
-    modules = python_modules()
-    graph = {
-        name: {other for other in python_imports(name, path) if other in modules} for name, path in modules.items()
-    }
-    for module, other in LATER:
-        if other not in graph.get(module, ()):
-            problems.append(f"tools/rooms.py: {module} does not import {other} any more")
-        graph.get(module, set()).discard(other)
-    finished, path = set(), []
-
-    def visit(module):
-        if module in path:
-            problems.append("python: a circle of imports: " + " → ".join([*path[path.index(module) :], module]))
-        elif module not in finished:
-            path.append(module)
-            for other in sorted(graph[module] - {module}):
-                visit(other)
-            finished.add(path.pop())
-
-    for module in sorted(modules):
-        visit(module)
 
 
 # ---- the picture --------------------------------------------------------------------------------------------------

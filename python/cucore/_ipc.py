@@ -8,6 +8,7 @@ import threading
 import weakref
 
 from cucore import _fork, _seam
+from cucore._device import Device
 
 _descriptors = weakref.WeakKeyDictionary()  # the descriptors that were asked for
 _lock = threading.RLock()
@@ -84,8 +85,6 @@ class SharedEvent:
     @property
     def device(self):
         """The Device of the event, in this process."""
-        from cucore._device import Device
-
         return Device.from_uuid(self._uuid)
 
     @property

@@ -13,6 +13,7 @@ import weakref
 from operator import index
 
 from cucore import _fork, _seam
+from cucore._device import Device
 from cucore._errors import AssertionValueError, AttributeRuntimeError, RuntimeTypeError, ValueTypeError
 
 _registry = weakref.WeakValueDictionary()  # the resources given to register(), by UUID
@@ -257,8 +258,6 @@ def reduce_buffer(buffer):
 
 def received_buffer(resource, ipc_descriptor):
     """A buffer that has arrived, to be freed in the order of the default stream."""
-    from cucore._device import Device
-
     stream = Device(max(0, resource.device_id)).default_stream
     return open_buffer(_seam.Buffer, resource, ipc_descriptor, stream)
 
@@ -273,8 +272,6 @@ def received_handle(duplicate, pool_uuid_):
 
 def received_pool(resource_type, handle, device_uuid):
     """A memory resource that has arrived: imported and registered, or the one that is registered already."""
-    from cucore._device import Device
-
     with handle:
         device = () if device_uuid is None else (Device.from_uuid(device_uuid),)
         made = resource_type.from_allocation_handle(*device, handle)
@@ -286,8 +283,6 @@ def _send_handle(handle):
 
 
 def _send_pool(resource):
-    from cucore._device import Device
-
     _fork.warn_of_start_method(stacklevel=2)
     device_uuid = None if resource.device_id < 0 else Device(resource.device_id).uuid
     return received_pool, (type(resource), resource.allocation_handle, device_uuid)

@@ -122,6 +122,7 @@ keep_property = _core._keep_property
 set_device_class = _core._set_device_class
 set_view_class = _core._set_view_class
 new_view = _core._new_view
+as_view = _core._as_view
 view_by_any = _core._view_by_any
 view_by_dlpack = _core._view_by_dlpack
 view_of_buffer = _core._view_of_buffer
@@ -271,12 +272,9 @@ PLACES = {
     "warn_without_concurrent_access": "_managed.warn_without_concurrent_access",
 }
 
-# What modules of the package take from those above them, which they do not import.
-ABOVE = {
-    "signature_of": "_signatures.signature_of",
-    "StridedMemoryView": "utils._memory_view.StridedMemoryView",
-    "SystemDevice": "system._device.Device",
-}
+# What a module of the package takes from one that imports it, since each of the two gives the other: Device has
+# to_system_device(), and what that gives has to_cuda_device().
+ABOVE = {"SystemDevice": "system._device.Device"}
 
 # The places of what the extension may need when nothing can be imported any more.
 _NEEDED_TO_THE_END = ("_device.Device", "_errors.", "_handles.")
@@ -294,10 +292,16 @@ def find_now():
     _core._find_now([name for name, place in PLACES.items() if place.startswith(_NEEDED_TO_THE_END)])
 
 
+def _signature_of(called):
+    from cucore._signatures import signature_of  # which needs a parser, so only when it is asked for
+
+    return signature_of(called)
+
+
 def _tell_signatures():
     method = vars(_core.Stream)["wait"]
     for called in (_core._connect, method, method.__get__(0), _core.Stream):
-        _core._set_signature(type(called), property(lambda called: find("signature_of")(called)))
+        _core._set_signature(type(called), property(_signature_of))
 
 
 _core._connect(find, PLACES)

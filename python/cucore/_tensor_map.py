@@ -5,15 +5,12 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cucore import _seam
+from cucore._device import Device
 from cucore._errors import CUDAInvalidContextError
 from cucore._options import accept
-
-if TYPE_CHECKING:
-    from cucore import Device
-    from cucore.utils import StridedMemoryView
 
 
 class TensorMapDataType(IntEnum):
@@ -146,8 +143,6 @@ def _data_type(given, view):
 
 def _current_device():
     """Raises RuntimeError where no context is current."""
-    from cucore._device import Device
-
     device = Device()
     try:
         device.context  # noqa: B018 (it is asked for what it raises)
@@ -215,7 +210,7 @@ class TensorMapDescriptor:
         return self
 
     @classmethod
-    def tiled(cls, view: StridedMemoryView, box_dim=None, *, options=None, **choices: Any) -> TensorMapDescriptor:
+    def tiled(cls, view, box_dim=None, *, options=None, **choices: Any) -> TensorMapDescriptor:
         """Boxes of ``box_dim`` elements of the view; ``choices`` as TensorMapDescriptorOptions has them, which are an
         alternative to all of them.
 
@@ -236,7 +231,7 @@ class TensorMapDescriptor:
     @classmethod
     def im2col(
         cls,
-        view: StridedMemoryView,
+        view,
         pixel_box_lower_corner,
         pixel_box_upper_corner,
         channels_per_pixel: int,
@@ -258,7 +253,7 @@ class TensorMapDescriptor:
     @classmethod
     def _from_im2col_wide(
         cls,
-        view: StridedMemoryView,
+        view,
         pixel_box_lower_corner_width: int,
         pixel_box_upper_corner_width: int,
         channels_per_pixel: int,
@@ -298,12 +293,10 @@ class TensorMapDescriptor:
                 f"the tensor map is of device {self._device.device_id}, and device {device.device_id} is current: "
                 "make the first one current"
             )
-        view_class = _seam.find("StridedMemoryView")
-        if not isinstance(tensor, view_class):
-            tensor = view_class.from_any_interface(tensor, -1)
-        _check_memory(tensor, device)
-        self._map.replace_address(tensor.ptr)
-        self._view = tensor
+        view = _seam.as_view(tensor)
+        _check_memory(view, device)
+        self._map.replace_address(view.ptr)
+        self._view = view
 
     def __kernel_argument__(self) -> bytes:
         return self._map.bytes

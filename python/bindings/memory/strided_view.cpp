@@ -7,6 +7,7 @@
 #include "cucore/strided_layout.hpp"
 #include "python/bindings/memory/dlpack.hpp"
 #include "python/bindings/memory/memory.hpp"
+#include "python/bindings/package.hpp"
 #include "python/bindings/slots.hpp"
 
 #if PY_VERSION_HEX < 0x030D0000
@@ -207,6 +208,12 @@ nb::object view_by_any(nb::handle type, nb::handle object, nb::handle stream_ptr
   return type.attr("_maker")(object)(object, stream_ptr);
 }
 
+// The object if it is a view, else a view of it; what may use the memory when is up to the caller.
+nb::object as_view(nb::handle object) {
+  const nb::handle type = from_package(Package::StridedMemoryView);
+  return nb::isinstance(object, type) ? nb::borrow(object) : view_by_any(type, object, nb::int_(-1));
+}
+
 void check_itemsize(nb::handle dtype, const StridedLayout& layout) {
   if (dtype.is_none()) return;
   const auto size = nb::cast<std::int64_t>(dtype.attr("itemsize"));
@@ -263,6 +270,7 @@ void bind_strided_view(nb::module_& module) {
   module.def("_view_by_dlpack", view_by_dlpack, nb::arg("type"), nb::arg("object").none(),
              nb::arg("stream_ptr").none());
   module.def("_view_by_any", view_by_any, nb::arg("type"), nb::arg("object").none(), nb::arg("stream_ptr").none());
+  module.def("_as_view", as_view, nb::arg("object").none());
   module.def("_view_of_buffer", view_of_buffer, nb::arg("type"), nb::arg("buffer"), nb::arg("layout"),
              nb::arg("dtype").none(), nb::arg("readonly").none());
   module.def("_check_itemsize", check_itemsize, nb::arg("dtype").none(), nb::arg("layout"));

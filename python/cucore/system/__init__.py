@@ -16,8 +16,8 @@ from cucore.system import _numbers as numbers
 from cucore.system import _nvml, _structs, exceptions
 from cucore.system import typing as typing
 from cucore.system._device import Device
-from cucore.system._events import RegisteredSystemEvents
 from cucore.system._parts import NvlinkInfo
+from cucore.system._system_events import RegisteredSystemEvents
 from cucore.system.exceptions import *  # noqa: F403
 from cucore.system.exceptions import LibraryNotFoundError, NvmlError
 from cucore.system.exceptions import MemoryError as MemoryError

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from ctypes import byref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cucore._device import Device as CudaDevice
+from cucore._errors import CUDAError
 from cucore.system import _numbers as numbers
 from cucore.system import _nvml, _parts, _structs
 from cucore.system._events import DeviceEvents
 from cucore.system._fields import FieldValues, on_fields
 from cucore.system._mig import MigInfo
+from cucore.system._nvml_device import NvmlDevice
 from cucore.system.exceptions import InvalidArgumentError, NotFoundError
 from cucore.system.typing import (
     AddressingMode,
@@ -23,21 +26,18 @@ from cucore.system.typing import (
     GpuTopologyLevel,
 )
 
-if TYPE_CHECKING:
-    import cucore
-
 _PREFIXES = ("GPU-", "MIG-")
 _UNKNOWN_PSTATE = 32
 
 
-class Device:
+class Device(NvmlDevice):
     """A device that NVML shows: by its NVML index, its UUID (with the prefix GPU- or MIG-) or its place on the PCI bus.
 
     Neither CUDA nor a context is made, and CUDA_VISIBLE_DEVICES does not count; so an index need not be that of
     cucore.Device. What a device does not have raises NotSupportedError.
     """
 
-    __slots__ = ("__weakref__", "_arguments", "_pointer")
+    __slots__ = ()
 
     def __init__(
         self,
@@ -58,14 +58,6 @@ class Device:
             call = "nvmlDeviceGetHandleByUUID" if name == "uuid" else "nvmlDeviceGetHandleByPciBusId_v2"
             argument = ctypes.c_char_p(_bytes(value, name))
         self._pointer = _nvml.get(ctypes.c_void_p, call, argument, on=self)
-
-    @classmethod
-    def _at(cls, address: int, what: str) -> Device:
-        """The device with this address of NVML's, named ``what`` in errors."""
-        self = cls.__new__(cls)
-        self._arguments = what
-        self._pointer = ctypes.c_void_p(address)
-        return self
 
     @classmethod
     def _of_cuda_uuid(cls, uuid: str) -> Device:
@@ -98,18 +90,6 @@ class Device:
     def _list(cls, what: str, name: str, *arguments: Any, on: object) -> Iterator[Device]:
         found = _nvml.get_list(ctypes.c_void_p, name, *arguments, on=on)
         return (cls._at(address, f"{i} of those near to {what}") for i, address in enumerate(found))
-
-    def _uint(self, name: str) -> int:
-        return _nvml.get_uint(name, self._pointer, on=self)
-
-    def _text(self, name: str) -> str:
-        return _nvml.get_text(name, self._pointer, on=self)
-
-    def _struct(self, kind: Any, name: str) -> Any:
-        return _nvml.get(kind, name, self._pointer, on=self)
-
-    def _versioned(self, kind: Any, name: str) -> Any:
-        return _nvml.get_versioned(kind, name, self._pointer, on=self)
 
     # ---- identity ---------------------------------------------------------------------------------------------------
 
@@ -195,12 +175,9 @@ class Device:
         except InvalidArgumentError as error:
             raise RuntimeError(f"{self!r} is on no PCI bus: ask mig.parent about a MIG device's") from error
 
-    def to_cuda_device(self) -> cucore.Device:
+    def to_cuda_device(self) -> CudaDevice:
         """The device for CUDA, by its UUID. RuntimeError if CUDA does not show it: a device divided by MIG, or one
         that CUDA_VISIBLE_DEVICES hides."""
-        from cucore._device import Device as CudaDevice
-        from cucore._errors import CUDAError
-
         uuid = self.uuid_without_prefix
         try:
             return CudaDevice.from_uuid(uuid)
@@ -237,7 +214,7 @@ class Device:
         return bool(self._uint("nvmlDeviceGetDisplayActive"))
 
     @property
-    def mig(self) -> MigInfo:
+    def mig(self) -> MigInfo[Device]:
         """The parts it is divided into, or is one of."""
         return MigInfo(self)
 
@@ -361,7 +338,7 @@ class Device:
 
     def get_fan(self, fan: int = 0) -> _parts.FanInfo:
         """A fan; ValueError if it does not have that one."""
-        return _parts.FanInfo(self, fan)
+        return _parts.FanInfo(self, _parts.in_range(fan, self.num_fans, "fan", self))
 
     # ---- memory and processes ---------------------------------------------------------------------------------------
 
@@ -410,27 +387,10 @@ class Device:
         bits = self._struct(_nvml.ulonglong, "nvmlDeviceGetSupportedEventTypes").value
         return numbers.words_of_bits(numbers.EVENT_TYPES, bits)
 
-    def register_events(self, events: EventType | str | list[EventType | str]) -> DeviceEvents:
+    def register_events(self, events: EventType | str | list[EventType | str]) -> DeviceEvents[Device]:
         """Waits from now on for an event, or a list of them: DeviceEvents.wait() gets them. NotSupportedError if the
         device cannot report one of them. Linux only."""
         return DeviceEvents(self, events)
-
-    # ---- Python -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _handle(self) -> int:
-        return self._pointer.value
-
-    def __eq__(self, other):
-        if not isinstance(other, Device):
-            return NotImplemented
-        return self._pointer.value == other._pointer.value
-
-    def __hash__(self):
-        return hash(self._pointer.value)
-
-    def __repr__(self):
-        return f"<system.Device {self._arguments}>"
 
     def __reduce__(self):
         return _by_uuid, (self.uuid,)

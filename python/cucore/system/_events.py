@@ -1,4 +1,4 @@
-"""Waiting for what happens to devices and to the system."""
+"""Waiting for what happens to devices; what waiting for the system's events shares with it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ import ctypes
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Generic
 
-from cucore import _seam
 from cucore.system import _numbers as numbers
 from cucore.system import _nvml, _structs
+from cucore.system._nvml_device import SomeDevice
 from cucore.system.exceptions import TimeoutError
-from cucore.system.typing import EventType, SystemEventType
-
-if TYPE_CHECKING:
-    from cucore.system._device import Device
+from cucore.system.typing import EventType
 
 _SLICE = 200  # milliseconds between two looks at signals, so that Ctrl-C ends a wait
 
 
-def _bits(words: dict, events: object) -> int:
+def bits_of(words: dict, events: object) -> int:
     """The bits of a word, or of a list of words."""
     kind = type(next(iter(words)))
     if isinstance(events, str):
@@ -33,7 +30,7 @@ def _bits(words: dict, events: object) -> int:
     return bits
 
 
-def _wait(wait: Callable[[int], None], timeout_ms: int | None) -> None:
+def wait_for(wait: Callable[[int], None], timeout_ms: int | None) -> None:
     """Calls ``wait`` with numbers of milliseconds until one of them brings something, or the time is up."""
     if timeout_ms is not None:
         end = time.monotonic() + numbers.unsigned(timeout_ms, "timeout_ms") / 1000
@@ -46,17 +43,17 @@ def _wait(wait: Callable[[int], None], timeout_ms: int | None) -> None:
                 raise
 
 
-class EventData:
+class EventData(Generic[SomeDevice]):
     """What happened to a device."""
 
     __slots__ = ("_data", "_device")
 
-    def __init__(self, device: Device, data: _structs.EventData):
+    def __init__(self, device: SomeDevice, data: _structs.EventData):
         self._device = device
         self._data = data
 
     @property
-    def device(self) -> Device:
+    def device(self) -> SomeDevice:
         """The device."""
         return self._device
 
@@ -89,22 +86,22 @@ class EventData:
         return f"<EventData of {self._device!r}>"
 
 
-class DeviceEvents:
+class DeviceEvents(Generic[SomeDevice]):
     """The events that were registered; what happens from then on is waited for here. ``Device.register_events`` makes
     one."""
 
     __slots__ = ("__weakref__", "_device", "_process", "_set")
 
-    def __init__(self, device: Device, events: EventType | str | list[EventType | str]):
+    def __init__(self, device: SomeDevice, events: EventType | str | list[EventType | str]):
         self._set = None
         self._device = device
         self._process = os.getpid()
-        bits = _bits(numbers.EVENT_TYPES, events)
+        bits = bits_of(numbers.EVENT_TYPES, events)
         self._set = _nvml.get(ctypes.c_void_p, "nvmlEventSetCreate", on=self)
         pointer = device._pointer
         _nvml.call("nvmlDeviceRegisterEvents", pointer, ctypes.c_ulonglong(bits), self._set, on=self)
 
-    def wait(self, timeout_ms: int | None = 0) -> EventData:
+    def wait(self, timeout_ms: int | None = 0) -> EventData[SomeDevice]:
         """The next event. After ``timeout_ms`` milliseconds without one, TimeoutError: 0 only looks, None has no limit.
 
         GpuIsLostError if the device can no longer be reached.
@@ -115,7 +112,7 @@ class DeviceEvents:
             arguments = (self._set, ctypes.byref(data), _nvml.uint(milliseconds))
             _nvml.call("nvmlEventSetWait_v2", *arguments, on=self)
 
-        _wait(wait, timeout_ms)
+        wait_for(wait, timeout_ms)
         own = self._device._pointer.value == data.device
         return EventData(self._device if own else self._device._at(data.device, f"the device of {self!r}"), data)
 
@@ -125,64 +122,3 @@ class DeviceEvents:
 
     def __repr__(self):
         return f"<DeviceEvents of {self._device!r}>"
-
-
-class SystemEvent(NamedTuple):
-    """What happened to the system, and the device's place on the bus as a number."""
-
-    event_type: SystemEventType
-    gpu_id: int
-
-    @property
-    def device(self) -> Device:
-        """The device; NotFoundError if the driver has left it."""
-        place = self.gpu_id
-        bus_id = f"{place >> 16:08x}:{place >> 8 & 0xFF:02x}:{place >> 3 & 0x1F:02x}.{place & 7:x}"
-        return _seam.find("SystemDevice")(pci_bus_id=bus_id)
-
-
-class SystemEvents(tuple[SystemEvent, ...]):
-    """What happened, in order."""
-
-    __slots__ = ()
-
-
-class RegisteredSystemEvents:
-    """The events that were registered; what happens from then on is waited for here. ``register_events`` makes one."""
-
-    __slots__ = ("__weakref__", "_process", "_set")
-
-    def __init__(self, events: SystemEventType | str | list[SystemEventType | str]):
-        self._set = None
-        self._process = os.getpid()
-        bits = _bits(numbers.SYSTEM_EVENT_TYPES, events)
-        self._set = _nvml.get_versioned(_structs.SystemEventSetRequest, "nvmlSystemEventSetCreate", on=self).set
-        request = _nvml.versioned(_structs.SystemRegisterEventRequest, eventTypes=bits, set=self._set)
-        _nvml.call("nvmlSystemRegisterEvents", ctypes.byref(request), on=self)
-
-    def wait(self, timeout_ms: int | None = 0, buffer_size: int = 1) -> SystemEvents:
-        """The next events, at most ``buffer_size``. After ``timeout_ms`` milliseconds without one, TimeoutError: 0 only
-        looks, None has no limit."""
-        size = numbers.unsigned(buffer_size, "buffer_size")
-        if size == 0:
-            raise ValueError("buffer_size must be at least 1")
-        data = (_structs.SystemEventData * size)()
-        request = _nvml.versioned(_structs.SystemEventSetWaitRequest, set=self._set, data=data, dataSize=size)
-
-        def wait(milliseconds: int) -> None:
-            request.timeoutms = milliseconds
-            _nvml.call("nvmlSystemEventSetWait", ctypes.byref(request), on=self)
-
-        _wait(wait, timeout_ms)
-        return SystemEvents(
-            SystemEvent(numbers.word_of(numbers.SYSTEM_EVENT_TYPES_BY_NUMBER, each.eventType, "event_type"), each.gpuId)
-            for each in data[: request.numEvent]
-        )
-
-    def __del__(self):
-        if self._set is not None and self._process == os.getpid():
-            request = _nvml.versioned(_structs.SystemEventSetRequest, set=self._set)
-            _nvml.release("nvmlSystemEventSetFree", ctypes.byref(request))
-
-    def __repr__(self):
-        return "<RegisteredSystemEvents>"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cucore.system import _numbers as numbers
 from cucore.system import _nvml, _structs
+from cucore.system._nvml_device import NvmlDevice
 from cucore.system.exceptions import error_of
 from cucore.system.typing import FieldId
-
-if TYPE_CHECKING:
-    from cucore.system._device import Device
 
 _PARTS = tuple(name for name, _ in _structs.Value._fields_)
 
@@ -20,7 +16,7 @@ class FieldValue:
 
     __slots__ = ("_device", "_field")
 
-    def __init__(self, device: Device, field: _structs.FieldValue):
+    def __init__(self, device: NvmlDevice, field: _structs.FieldValue):
         self._device = device
         self._field = field
 
@@ -80,7 +76,7 @@ class FieldValues(tuple[FieldValue, ...]):
         return [field.value for field in self]
 
 
-def on_fields(device: Device, name: str, field_ids: list[int | tuple[int, int]]) -> FieldValues:
+def on_fields(device: NvmlDevice, name: str, field_ids: list[int | tuple[int, int]]) -> FieldValues:
     """Calls nvmlDeviceGetFieldValues, or the call that clears them."""
     if not isinstance(field_ids, list):
         raise TypeError(f"field_ids must be a list, not {type(field_ids).__name__}")

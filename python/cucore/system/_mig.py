@@ -5,21 +5,20 @@ from __future__ import annotations
 import ctypes
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Generic
 
 from cucore.system import _numbers as numbers
 from cucore.system import _nvml
+from cucore.system._nvml_device import SomeDevice
 from cucore.system._parts import Part
 from cucore.system.exceptions import NotFoundError, error_of
 
-if TYPE_CHECKING:
-    from cucore.system._device import Device
 
-
-class MigInfo(Part):
-    """How a device is divided, or which it is a part of."""
+class MigInfo(Part, Generic[SomeDevice]):
+    """How a device is divided, or which it is a part of: parts and parent are objects of the device's own class."""
 
     __slots__ = ()
+    _device: SomeDevice
 
     @property
     def is_mig_device(self) -> bool:
@@ -55,21 +54,21 @@ class MigInfo(Part):
         return self._uint("nvmlDeviceGetMaxMigDeviceCount")
 
     @property
-    def parent(self) -> Device:
+    def parent(self) -> SomeDevice:
         """The device that it is a part of."""
         device = self._device
         arguments = ("nvmlDeviceGetDeviceHandleFromMigDeviceHandle", device._pointer)
         parent = _nvml.get(ctypes.c_void_p, *arguments, on=self)
         return device._at(parent.value, f"parent of {device!r}")
 
-    def get_device_by_index(self, index: int) -> Device:
+    def get_device_by_index(self, index: int) -> SomeDevice:
         """A part, 0 to device_count - 1; NotFoundError if there is none of this index."""
         device, number = self._device, numbers.unsigned(index, "index")
         arguments = ("nvmlDeviceGetMigDeviceHandleByIndex", device._pointer, _nvml.uint(number))
         part = _nvml.get(ctypes.c_void_p, *arguments, on=f"part {number} of {device!r}")
         return device._at(part.value, f"part {number} of {device!r}")
 
-    def get_all_devices(self) -> Iterator[Device]:
+    def get_all_devices(self) -> Iterator[SomeDevice]:
         """All its parts."""
         for index in range(self.device_count):
             try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from ctypes import byref, c_ulong
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cucore.system import _numbers as numbers
 from cucore.system import _nvml, _structs
+from cucore.system._nvml_device import NvmlDevice
 from cucore.system.exceptions import InsufficientSizeError, error_of
 from cucore.system.typing import (
     AffinityScope,
@@ -22,9 +23,6 @@ from cucore.system.typing import (
     ThermalController,
     ThermalTarget,
 )
-
-if TYPE_CHECKING:
-    from cucore.system._device import Device
 
 _MOST_PSTATES = 16
 _MOST_WORDS = 1 << 12  # of 64 processors each: more than any kernel of today has
@@ -127,7 +125,7 @@ class ProcessInfo:
 
     __slots__ = ("_device", "_info")
 
-    def __init__(self, device: Device, info: _structs.ProcessInfo):
+    def __init__(self, device: NvmlDevice, info: _structs.ProcessInfo):
         self._device = device
         self._info = info
 
@@ -152,7 +150,7 @@ class ProcessInfo:
         return self._instance("compute_instance_id", self._info.computeInstanceId)
 
     def _instance(self, what: str, number: int) -> int:
-        if not self._device.mig.is_mig_device:
+        if not self._device._uint("nvmlDeviceIsMigDeviceHandle"):
             raise error_of(_nvml.NOT_SUPPORTED, what, f"a process of {self._device}, which is not a MIG device")
         return number
 
@@ -165,7 +163,7 @@ class Part:
 
     __slots__ = ("_device",)
 
-    def __init__(self, device: Device):
+    def __init__(self, device: NvmlDevice):
         self._device = device
 
     def _uint(self, name: str, *arguments: Any) -> int:
@@ -183,7 +181,7 @@ class ClockInfo(Part):
 
     __slots__ = ("_type",)
 
-    def __init__(self, device: Device, clock_type: ClockType | str):
+    def __init__(self, device: NvmlDevice, clock_type: ClockType | str):
         super().__init__(device)
         self._type = numbers.number_of(numbers.CLOCK_TYPES, clock_type, "clock_type")
 
@@ -233,9 +231,9 @@ class FanInfo(Part):
 
     __slots__ = ("_fan",)
 
-    def __init__(self, device: Device, fan: int):
+    def __init__(self, device: NvmlDevice, fan: int):
         super().__init__(device)
-        self._fan = _nvml.uint(in_range(fan, device.num_fans, "fan", device))
+        self._fan = _nvml.uint(fan)
 
     @property
     def speed(self) -> int:
@@ -278,7 +276,7 @@ class FanInfo(Part):
         return f"<FanInfo {self._fan.value} of {self._device!r}>"
 
 
-def in_range(value: Any, count: int, what: str, device: Device) -> int:
+def in_range(value: Any, count: int, what: str, device: NvmlDevice) -> int:
     """``value`` as an index below ``count``. Raises TypeError, or ValueError."""
     if isinstance(value, int) and not 0 <= value < count:
         there = f"from 0 to {count - 1}" if count else "none at all"
@@ -309,7 +307,7 @@ class Temperature(Part):
         is get_field_values(), which says how far they are; asking here is a DeprecationWarning."""
         number = numbers.number_of(numbers.TEMPERATURE_THRESHOLDS, threshold_type, "threshold_type")
         field = _OLD_THRESHOLDS.get(TemperatureThresholds(threshold_type))
-        if field is not None and self._device.arch >= DeviceArch.ADA:
+        if field is not None and self._device._uint("nvmlDeviceGetArchitecture") >= DeviceArch.ADA:
             warnings.warn(
                 f"from Ada on, NVML gives this threshold as FieldId.{field}: use Device.get_field_values()",
                 DeprecationWarning,
@@ -399,7 +397,7 @@ class NvlinkInfo(Part, metaclass=_NvlinkInfoMeta):
 
     __slots__ = ("_link",)
 
-    def __init__(self, device: Device, link: int):
+    def __init__(self, device: NvmlDevice, link: int):
         super().__init__(device)
         self._link = _nvml.uint(numbers.unsigned(link, "link"))
 
@@ -428,7 +426,7 @@ class PciInfo(Part):
 
     __slots__ = ("_info",)
 
-    def __init__(self, device: Device, info: _structs.PciInfoExt):
+    def __init__(self, device: NvmlDevice, info: _structs.PciInfoExt):
         super().__init__(device)
         self._info = info
 
@@ -464,7 +462,7 @@ class PciInfo(Part):
         return self._uint("nvmlDeviceGetPcieThroughput", _nvml.uint(1))
 
 
-def get_affinity(device: Device, name: str, scope: AffinityScope | str) -> list[int]:
+def get_affinity(device: NvmlDevice, name: str, scope: AffinityScope | str) -> list[int]:
     """The bits of a set of processors or nodes."""
     number = numbers.number_of(numbers.AFFINITY_SCOPES, scope, "scope")
     words = 16

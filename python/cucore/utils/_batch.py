@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cucore import _seam
+from cucore._device import Device
+from cucore._host import Host
 from cucore._options import member
 from cucore.typing import MemcpyOverlapMode, MemcpySrcAccessOrder
-
-if TYPE_CHECKING:
-    from cucore import Device, Host
 
 
 @dataclass(frozen=True)
@@ -30,9 +28,6 @@ class CopyOptions:
     overlap_mode: MemcpyOverlapMode | str = MemcpyOverlapMode.DEFAULT
 
     def __post_init__(self):
-        from cucore._device import Device
-        from cucore._host import Host
-
         order = member(MemcpySrcAccessOrder, self.src_access_order, "src_access_order")
         object.__setattr__(self, "src_access_order", order)
         object.__setattr__(self, "overlap_mode", member(MemcpyOverlapMode, self.overlap_mode, "overlap_mode"))

@@ -6,6 +6,7 @@ import functools
 import warnings
 from typing import TYPE_CHECKING
 
+from cucore._device import Device
 from cucore._errors import AttributeTypeError, AttributeValueError, TypeValueError
 from cucore._seam import (
     Buffer,
@@ -27,7 +28,7 @@ from cucore._seam import (
 if TYPE_CHECKING:
     import numpy
 
-    from cucore import TensorMapDescriptor, TensorMapDescriptorOptions
+    from cucore._tensor_map import TensorMapDescriptor, TensorMapDescriptorOptions
 
 # As DLPack numbers them.
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
@@ -131,8 +132,6 @@ def _detached(obj):
 
 def _device_of_address(address):
     if not address:  # an empty array: its location is not known
-        from cucore._device import Device
-
         return Device().device_id
     memory = Buffer.from_handle(address, 1)
     if not memory.is_device_accessible:
