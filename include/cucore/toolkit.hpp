@@ -7,7 +7,7 @@
 //   1. the files named by CUCORE_NVRTC, CUCORE_NVJITLINK and CUCORE_NVVM, if set (each replaces its own library only;
 //      one that is not there or cannot be loaded ends the search);
 //   2. $CUDA_HOME/lib64, then $CUDA_HOME/lib;
-//   3. the folders given to set_toolkit_search_paths() (the Python package names its nvidia-cuda-nvrtc wheel here);
+//   3. the folders given to set_toolkit_search_paths() (the Python package names those of packages along sys.path);
 //   4. $CUCORE_TOOLKIT_DIR (a toolkit root: itself, lib64 and lib are tried);
 //   5. the toolkit root given when cucore was built (CMake variable CUCORE_TOOLKIT_DIR), if any;
 //   6. NVIDIA's packages (nvidia-cuda-nvrtc and the like, of CUDA 13, then of 12) in the Python environment that this
@@ -62,8 +62,9 @@ CUCORE_API ToolkitInfo toolkit_info();
 /// The same for NVRTC alone: opens no other library.
 CUCORE_API ToolkitLibrary nvrtc_info();
 
-/// Adds folders to rule 3 (library folders such as .../site-packages/nvidia/cu13/lib, or toolkit roots). Throws
-/// StateError if the toolkit has been opened already and the new folders differ from those set before.
+/// Sets the folders of rule 3: toolkit roots, folders of libraries (/opt/cuda/lib64), and folders of Python packages
+/// (.../site-packages) with NVIDIA's among them. Throws StateError if the toolkit has been opened already and the new
+/// folders differ from those set before.
 CUCORE_API void set_toolkit_search_paths(std::vector<std::filesystem::path> folders);
 
 /// Waits until no other thread compiles, links or loads code, and makes every later attempt a StateError; the calling

@@ -208,19 +208,15 @@ def __dir__():
     return sorted({*globals(), *__all__})
 
 
-def _toolkit_folders():
-    """Library folders of NVRTC's and nvJitLink's packages, beside cucore and then along sys.path: those of CUDA 13,
-    which share one, before those of CUDA 12, which have one each. What else belongs to them is found beside them."""
+def _package_folders():
+    """Folders of packages with NVIDIA's among them, which the core knows: that of cucore, then those along sys.path."""
     own = _os.path.dirname(_os.path.dirname(_os.path.abspath(__file__)))
-    candidates = [own, *(entry for entry in _sys.path if entry.endswith(("site-packages", "dist-packages")))]
-    packages = ("cu13", "cuda_nvrtc", "nvjitlink")
-    entries = dict.fromkeys(candidates)
-    folders = (_os.path.join(entry, "nvidia", package, "lib") for entry in entries for package in packages)
-    return [folder for folder in folders if _os.path.isdir(folder)]
+    folders = [own, *(entry for entry in _sys.path if entry.endswith(("site-packages", "dist-packages")))]
+    return [folder for folder in dict.fromkeys(folders) if _os.path.isdir(_os.path.join(folder, "nvidia"))]
 
 
 _seam.find_now()
 try:
-    _seam.set_toolkit_search_paths(_toolkit_folders())
+    _seam.set_toolkit_search_paths(_package_folders())
 except RuntimeError:
     pass  # imported again after the toolkit was opened: the libraries found then stay in use

@@ -30,6 +30,13 @@ void add_root(std::vector<Place>& list, const std::string& rule, const fs::path&
   list.push_back({.rule = rule, .folder = root / "lib"});
 }
 
+// NVIDIA's among a Python environment's packages: those of CUDA 13 share a folder, of CUDA 12 each has its own. What
+// else belongs to a library is found beside it.
+void add_packages(std::vector<Place>& list, const std::string& rule, const fs::path& packages) {
+  for (const char* component : {"cu13", "cuda_nvrtc", "nvjitlink"})
+    list.push_back({.rule = rule, .folder = packages / "nvidia" / component / "lib"});
+}
+
 template <class T>
 bool read_at(std::ifstream& file, std::uint64_t offset, T& value) {
   file.clear();
@@ -92,6 +99,10 @@ std::vector<Place> places(Setting library, const std::vector<fs::path>& search_p
   }
   if (const std::string root = setting(Setting::cuda_home); !root.empty()) add_root(list, "CUDA_HOME", root);
   for (const fs::path& path : search_paths) {
+    if (std::error_code error; fs::is_directory(path / "nvidia", error)) {
+      add_packages(list, "search path", path);
+      continue;
+    }
     list.push_back({.rule = "search path", .folder = path});
     add_root(list, "search path", path);
   }
@@ -102,11 +113,7 @@ std::vector<Place> places(Setting library, const std::vector<fs::path>& search_p
 #ifdef CUCORE_BUILT_IN_TOOLKIT_DIR
   add_root(list, "toolkit of the build", CUCORE_BUILT_IN_TOOLKIT_DIR);
 #endif
-  for (const fs::path& packages : python_package_folders()) {  // CUDA 13's are one folder, of CUDA 12 each is its own
-    const fs::path nvidia = packages / "nvidia";
-    for (const char* component : {"cu13", "cuda_nvrtc", "nvjitlink"})
-      list.push_back({.rule = "Python packages", .folder = nvidia / component / "lib"});
-  }
+  for (const fs::path& packages : python_package_folders()) add_packages(list, "Python packages", packages);
   list.push_back({.rule = "dynamic loader"});
   return list;
 }

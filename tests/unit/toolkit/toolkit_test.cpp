@@ -77,6 +77,15 @@ TEST(toolkit, packages_of_the_python_environment_come_before_the_loader_alone) {
   EXPECT_EQ(toolkit::places(Setting::nvrtc, {}).back().rule, "dynamic loader");
 }
 
+TEST(toolkit, a_search_path_may_be_a_folder_of_packages) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "nvidia");
+  std::vector<std::string> found;
+  for (const toolkit::Place& place : toolkit::places(Setting::nvrtc, {folder.path()}))
+    if (place.rule == "search path") found.push_back(place.folder.lexically_relative(folder.path()));
+  EXPECT_THAT(found, testing::ElementsAre("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/nvjitlink/lib"));
+}
+
 TEST(toolkit, the_cpu_device_of_the_python_environment_is_looked_for) {
   const test::TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "lib/python3.11/site-packages");
