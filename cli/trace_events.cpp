@@ -1,4 +1,7 @@
-// Reading a timeline: see trace_events.hpp. JSON as far as traces need it.
+// Reading a timeline: see trace_events.hpp. JSON as far as traces need it, and by hand: a program that was killed
+// leaves a trace that ends anywhere, arguments are shown as they stand in the file, and a library for this alone would
+// be one more thing that whoever builds the tool needs. (src/store/json_header.cpp reads a stricter JSON, out of the
+// tool's reach.)
 #include "cli/trace_events.hpp"
 
 #include <cstdlib>

@@ -80,7 +80,8 @@ OpenLibrary open_system_driver() { return open_library(library_name); }
 std::vector<std::string> cpu_device_places() {
   std::vector<std::string> places;
   const auto add_under = [&](const fs::path& folder) { places.push_back(folder / "cucore" / "driver" / library_name); };
-  for (const fs::path& packages : python_package_folders())  // the package cucore-cpu-device
+  // The package cucore-cpu-device; python/cucore/_driver_files.py says why it knows that place, too.
+  for (const fs::path& packages : python_package_folders())
     places.push_back(packages / "cucore_cpu_device" / library_name);
   if (const fs::path folder = module_folder(); !folder.empty()) {
     add_under(folder);

@@ -1,4 +1,6 @@
-// Reads and writes the headers of sealed entries.
+// Reads and writes the headers of sealed entries. By hand, since one flat object is less than a library to depend on,
+// and what is not exactly that is no entry. cli/trace_events.cpp reads traces, which are the opposite: nested, long,
+// and taken as far as they can be read; the tool sees nothing of src.
 #include "src/store/json_header.hpp"
 
 #include <charconv>

@@ -1,4 +1,5 @@
-// KeyRing: the secret keys that sign entries, and the file that they come from.
+// KeyRing: the secret keys that sign entries, and the file that they come from; python/cucore/stores/_seal.py reads it,
+// too.
 #include <algorithm>
 #include <sstream>
 

@@ -1,4 +1,5 @@
-// Seals entries and takes apart what others have sealed.
+// Seals entries and takes apart what others have sealed, as python/cucore/stores/_seal.py does with Python's own
+// libraries: each language has its SharedStore, and reads what the other stores.
 #include "src/store/sealed_entry.hpp"
 
 #include <algorithm>

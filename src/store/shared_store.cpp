@@ -1,5 +1,6 @@
 // SharedStore: a store as ProgramCache uses it, with signed entries, one compile a key, deadlines and counts.
-// python/cucore/stores/_shared.py follows the same rules.
+// python/cucore/stores/_shared.py is the same for Python, written again on purpose: stores there are Python's objects,
+// to be called on Python's threads, and here is no Python to ask. Both follow the rules in docs/cache-format.md.
 #include "cucore/shared_store.hpp"
 
 #include <unistd.h>
@@ -49,6 +50,7 @@ struct SharedStore::State {
     bool has_ended = false;
   };
 
+  /// What bounds a call: what is left to all of its compile, too, or its own limit alone, where the compile waits.
   enum class Budget { of_compile, of_call_alone };
 
   std::shared_ptr<Store> store;

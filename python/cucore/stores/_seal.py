@@ -1,4 +1,8 @@
-"""Signed entries: what docs/cache-format.md describes, and the keys that sign. src/store reads and writes the same."""
+"""Signed entries: what docs/cache-format.md describes, and the keys that sign.
+
+src/store (sealed_entry.cpp, key_ring.cpp) reads and writes the same bytes: what SharedStore of either language stores,
+the other must read, and here Python's own hashlib, hmac and json are shorter than a binding would be.
+"""
 
 import hashlib
 import hmac

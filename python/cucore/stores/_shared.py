@@ -1,4 +1,10 @@
-"""SharedStore: a store as ProgramCache uses it, with signed entries, one compile a key, deadlines and counts."""
+"""SharedStore: a store as ProgramCache uses it, with signed entries, one compile a key, deadlines and counts.
+
+src/store/shared_store.cpp is the same for C++, written again on purpose: stores of Python are Python's objects
+(fsspec's, the package redis, a backend of someone else's), which take calls on threads that the interpreter knows and
+ends; one for C++ programs has no Python to ask. Both follow the rules in docs/cache-format.md, and share entries and
+leases.
+"""
 
 import os
 import threading
