@@ -14,6 +14,7 @@
 #include "cucore/driver.hpp"
 #include "cucore/error.hpp"
 #include "src/driver/abi.hpp"
+#include "src/driver/abi_graphs.hpp"
 
 namespace cucore::driver {
 

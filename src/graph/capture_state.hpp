@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cucore/stream.hpp"
-#include "src/driver/abi.hpp"
+#include "src/driver/abi_graphs.hpp"
 #include "src/graph/state.hpp"
 
 namespace cucore::detail {

@@ -24,7 +24,7 @@
 #include "cucore/graph_node.hpp"
 #include "src/device/context_state.hpp"
 #include "src/device/event_state.hpp"
-#include "src/driver/abi.hpp"
+#include "src/driver/abi_graphs.hpp"
 #include "src/handles/deferred_release.hpp"
 #include "src/handles/owning_handle.hpp"
 
