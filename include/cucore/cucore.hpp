@@ -38,6 +38,8 @@
 #include "cucore/graph_definition.hpp"
 #include "cucore/graph_memory.hpp"
 #include "cucore/graph_node.hpp"
+#include "cucore/graph_operand.hpp"
+#include "cucore/graph_point.hpp"
 #include "cucore/graphics_resource.hpp"
 #include "cucore/ipc.hpp"
 #include "cucore/kernel.hpp"

@@ -1,4 +1,4 @@
-// GraphNode: an operation in a graph, its parameters and its edges; and how nodes are added.
+// GraphNode: an operation in a graph, its parameters and its edges. graph_point.hpp has the calls that add nodes.
 //
 //   cucore::GraphDefinition graph;
 //   auto fill = graph.memset(x, 1.0f, n);                        // entry nodes: depend on nothing
@@ -22,7 +22,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,35 +31,15 @@
 
 #include "cucore/buffer.hpp"
 #include "cucore/driver_types.hpp"
-#include "cucore/error.hpp"
 #include "cucore/event.hpp"
 #include "cucore/export.hpp"
+#include "cucore/graph_operand.hpp"
+#include "cucore/graph_point.hpp"
 #include "cucore/kernel.hpp"
 #include "cucore/launch.hpp"
 #include "cucore/launch_config.hpp"
 
 namespace cucore {
-
-namespace detail {
-struct GraphHierarchy;
-struct GraphState;
-struct NodeState;
-}  // namespace detail
-
-class AllocNode;
-class ArgumentPack;
-class ChildGraphNode;
-class ConditionalNode;
-class EmptyNode;
-class EventRecordNode;
-class EventWaitNode;
-class FreeNode;
-class GraphDefinition;
-class GraphNode;
-class HostCallbackNode;
-class KernelNode;
-class MemcpyNode;
-class MemsetNode;
 
 /// What a node does (CUgraphNodeType).
 enum class GraphNodeType {
@@ -78,157 +57,6 @@ enum class GraphNodeType {
   mem_free = 11,
   batch_mem_op = 12,
   conditional = 13
-};
-
-/// Where the memory of an allocation node lies.
-enum class GraphMemoryType { device, host, managed };
-
-/// How a conditional node chooses (CUgraphConditionalNodeType).
-enum class GraphConditionalType { if_ = 0, while_ = 1, switch_ = 2 };
-
-/// A value that device code sets and conditional nodes read. It is passed to kernels as an argument
-/// (cudaGraphConditionalHandle).
-class GraphCondition {
- public:
-  explicit constexpr GraphCondition(std::uint64_t handle) noexcept : handle_(handle) {}
-  constexpr std::uint64_t handle() const noexcept { return handle_; }
-  friend constexpr bool operator==(const GraphCondition&, const GraphCondition&) = default;
-
- private:
-  std::uint64_t handle_;
-};
-
-/// The source or destination of a copy or a fill: the address, the kind of memory, and what keeps it alive.
-class CUCORE_API MemoryOperand {
- public:
-  enum class Kind { ask, ask_else_host, device, host };
-
-  /// The buffer's memory; its allocation is retained, so the Buffer may be closed. Memory that the driver does not know
-  /// is the host's. @throws ValueError closed
-  MemoryOperand(const Buffer& buffer);
-  /// An address; the driver is asked what memory that is, and an address it does not know counts as device memory.
-  /// Retains only `owner`.
-  MemoryOperand(DevicePointer address, std::shared_ptr<const void> owner = nullptr) noexcept
-      : address_(address), owner_(std::move(owner)) {}
-  /// Memory of the host, page-locked or not: the only way to name pageable memory by its address.
-  static MemoryOperand host(const void* address, std::shared_ptr<const void> owner = nullptr) noexcept;
-  /// Memory of a device, without asking.
-  static MemoryOperand device(DevicePointer address, std::shared_ptr<const void> owner = nullptr) noexcept;
-
-  DevicePointer address() const noexcept { return address_; }
-  Kind kind() const noexcept { return kind_; }
-  const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
-  /// The owner to pass with an address into a Buffer's memory. @throws ValueError closed
-  static std::shared_ptr<const void> allocation_of(const Buffer& buffer);
-
- private:
-  DevicePointer address_ = 0;
-  Kind kind_ = Kind::ask;
-  std::shared_ptr<const void> owner_;
-};
-
-/// What a fill repeats: 1, 2 or 4 bytes. A number has the width of its type: 0 is four bytes, std::uint8_t{0} one.
-class CUCORE_API FillPattern {
- public:
-  template <FillValue T>
-  FillPattern(const T& value) : FillPattern(from_bytes(std::as_bytes(std::span(&value, 1)))) {}
-  /// @throws ValueError another width
-  static FillPattern from_bytes(std::span<const std::byte> element);
-  std::uint32_t value() const noexcept { return value_; }
-  unsigned element_size() const noexcept { return element_size_; }
-
- private:
-  FillPattern(std::uint32_t value, unsigned element_size) noexcept : value_(value), element_size_(element_size) {}
-  std::uint32_t value_;
-  unsigned element_size_;
-};
-
-/// A C function for a host node, called on a thread of the driver's; it must not call CUDA.
-using HostFunction = void (*)(void* user_data);
-
-/// Thrown by a callback that has reported its failure itself: recorded as the graph's last_callback_error(), and not
-/// sent to the release failure handler again.
-class CUCORE_API CallbackFailure : public Error {
- public:
-  using Error::Error;
-};
-
-struct GraphAllocationOptions {
-  std::optional<int> device = std::nullopt;  ///< ordinal; unset: the current context's
-  GraphMemoryType memory_type = GraphMemoryType::device;
-  std::vector<int> peer_access = {};  ///< ordinals of further devices that may read and write it
-};
-
-/// Kernel arguments for an update, and what they keep alive.
-struct KernelArguments {
-  void* const* values = nullptr;  ///< one pointer for each parameter, as launch_unchecked() takes them
-  std::shared_ptr<const void> owner = nullptr;
-};
-
-/// Where nodes can be added: a graph (they depend on nothing) or a node (they depend on it).
-class CUCORE_API GraphPoint {
- public:
-  /// A kernel with arguments, checked as launch() checks them. The whole config counts: clusters, cooperative launches
-  /// and every attribute. Buffers among the arguments are retained. @throws as launch(), StateError
-  template <class... Args>
-  KernelNode launch(const LaunchConfig& config, const Kernel& kernel, const Args&... args) const;
-  /// The same with arguments collected at run time, which `owner` keeps alive.
-  KernelNode launch(const LaunchConfig& config, const ArgumentPack& arguments,
-                    std::shared_ptr<const void> owner = nullptr) const;
-  /// The same as both, but the arguments are not checked.
-  KernelNode launch_unchecked(const LaunchConfig& config, const Kernel& kernel, const KernelArguments& arguments) const;
-  /// Copies `size` bytes.
-  MemcpyNode memcpy(const MemoryOperand& dst, const MemoryOperand& src, std::size_t size) const;
-  /// Fills `height` rows of `width` elements, `pitch` bytes apart.
-  MemsetNode memset(const MemoryOperand& dst, const FillPattern& value, std::size_t width, std::size_t height = 1,
-                    std::size_t pitch = 0) const;
-  /// Memory that lives from this node to a free node, or beyond the launch. Its address is known at once.
-  /// @throws ValueError managed memory before CUDA 13
-  AllocNode allocate(std::size_t size, const GraphAllocationOptions& options = {}) const;
-  FreeNode deallocate(DevicePointer address) const;
-  /// A clone of `child` as one node. @throws DriverError it holds memory or conditional nodes
-  ChildGraphNode embed(const GraphDefinition& child) const;
-  EventRecordNode record(const Event& event) const;
-  EventWaitNode wait(const Event& event) const;
-  /// Calls `function` on one of the driver's threads; it must not call CUDA. What it throws is recorded as the graph's
-  /// last_callback_error() and reported to the release failure handler; the graph goes on. @throws ValueError empty
-  HostCallbackNode callback(std::function<void()> function) const;
-  /// Calls a C function. `owner` is kept alive with the node. @throws ValueError null
-  HostCallbackNode callback(HostFunction function, void* user_data, std::shared_ptr<const void> owner = nullptr) const;
-  /// The body runs if the condition is not 0.
-  ConditionalNode if_then(const GraphCondition& condition) const;
-  /// The first body runs if the condition is not 0, else the second (CUDA 12.8).
-  ConditionalNode if_else(const GraphCondition& condition) const;
-  /// The body runs again and again while the condition is not 0.
-  ConditionalNode while_loop(const GraphCondition& condition) const;
-  /// The condition is the index of the body that runs; beyond the last, none runs (CUDA 12.8).
-  ConditionalNode switch_on(const GraphCondition& condition, unsigned count) const;
-  /// A node that does nothing, after this one and all given.
-  EmptyNode join(std::span<const GraphNode> nodes) const;
-  EmptyNode join(std::initializer_list<GraphNode> nodes) const;
-
-  /// Internal.
-  const std::shared_ptr<detail::GraphHierarchy>& hierarchy() const noexcept { return hierarchy_; }
-  const std::shared_ptr<detail::GraphState>& graph_state() const noexcept { return graph_; }
-
- protected:
-  GraphPoint() noexcept = default;
-  GraphPoint(std::shared_ptr<detail::GraphHierarchy> hierarchy, std::shared_ptr<detail::GraphState> graph,
-             std::shared_ptr<detail::NodeState> node) noexcept
-      : hierarchy_(std::move(hierarchy)), graph_(std::move(graph)), node_(std::move(node)) {}
-  ~GraphPoint() = default;
-  GraphPoint(const GraphPoint&) = default;
-  GraphPoint(GraphPoint&&) noexcept = default;
-  GraphPoint& operator=(const GraphPoint&) = default;
-  GraphPoint& operator=(GraphPoint&&) noexcept = default;
-
-  std::shared_ptr<detail::GraphHierarchy> hierarchy_;  // closed: null
-  std::shared_ptr<detail::GraphState> graph_;
-  std::shared_ptr<detail::NodeState> node_;  // null: a graph
-
- private:
-  KernelNode launch_arguments(const LaunchConfig& config, const Kernel& kernel, void* const* values,
-                              std::span<const Argument> arguments, std::shared_ptr<const void> owner) const;
 };
 
 class CUCORE_API GraphNode : public GraphPoint {
