@@ -36,7 +36,7 @@ constexpr std::string_view key_schema = "2";
 std::string option_that_cannot_be_keyed(const ProgramOptions& o) {
   detail::PlacedTexts found;
   for (const detail::ProgramOptionLine& option : detail::program_option_lines()) {
-    const bool is_one = option.key.way == detail::Column::Way::not_cached && option.line.is_used(o);
+    const bool is_one = option.key.way == detail::Handling::Way::not_cached && option.line.is_used(o);
     if (is_one) found.add(option.key, option.line.name);
   }
   std::string names;

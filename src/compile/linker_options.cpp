@@ -11,13 +11,13 @@
 namespace cucore {
 namespace {
 
-using detail::Column;
+using detail::Handling;
 using detail::PlacedTexts;
-using Way = Column::Way;
+using Way = Handling::Way;
 
 struct LinkerOptionLine {
   detail::OptionLine<LinkerOptions> line;
-  Column nvjitlink, driver;
+  Handling nvjitlink, driver;
 };
 
 constexpr auto lines = [] {
@@ -47,16 +47,16 @@ constexpr auto lines = [] {
 }
 
 // What the driver is given for an option that is set.
-std::optional<std::uintptr_t> jit_value(const std::optional<bool>& value, const Column& column) {
+std::optional<std::uintptr_t> jit_value(const std::optional<bool>& value, const Handling& column) {
   return value.value_or(false) ? std::optional(column.jit_value) : std::nullopt;
 }
-std::optional<std::uintptr_t> jit_value(const std::optional<int>& value, const Column&) {
+std::optional<std::uintptr_t> jit_value(const std::optional<int>& value, const Handling&) {
   return value ? std::optional(static_cast<std::uintptr_t>(*value)) : std::nullopt;
 }
-std::optional<std::uintptr_t> jit_value(const std::optional<std::string>& arch, const Column&) {
+std::optional<std::uintptr_t> jit_value(const std::optional<std::string>& arch, const Handling&) {
   return arch ? std::optional(static_cast<std::uintptr_t>(detail::driver_target(*arch))) : std::nullopt;
 }
-std::optional<std::uintptr_t> jit_value(const std::vector<std::string>&, const Column&) { return std::nullopt; }
+std::optional<std::uintptr_t> jit_value(const std::vector<std::string>&, const Handling&) { return std::nullopt; }
 
 }  // namespace
 
@@ -80,7 +80,7 @@ std::vector<std::string> nvjitlink_flags(const LinkerOptions& o) {
 std::vector<std::string> ignored_options(const LinkerOptions& o, LinkerBackend backend) {
   std::vector<std::string> names;
   for (const LinkerOptionLine& option : lines) {
-    const Column& column = backend == LinkerBackend::driver ? option.driver : option.nvjitlink;
+    const Handling& column = backend == LinkerBackend::driver ? option.driver : option.nvjitlink;
     const bool is_ignored = (column.way == Way::ignored && option.line.is_used(o)) ||
                             (column.way == Way::ignored_if_set && option.line.use(o) != detail::Use::unset);
     if (is_ignored) names.emplace_back(option.line.name);
@@ -97,7 +97,7 @@ std::vector<std::string> detail::refused_by_driver(const LinkerOptions& o) {
 std::vector<detail::JitOption> detail::driver_options(const LinkerOptions& o) {
   using namespace columns;
   std::vector<detail::JitOption> list;
-  const auto add = [&list](const Column& column, const auto& option) {
+  const auto add = [&list](const Handling& column, const auto& option) {
     if (column.way != Way::jit) return;
     if (const auto value = jit_value(option, column)) list.emplace_back(column.jit_option, *value);
   };

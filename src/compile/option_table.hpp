@@ -45,8 +45,8 @@ struct modules : OptionKind<NamedTexts> {};
 struct headers : OptionKind<NamedTexts> {};
 }  // namespace kinds
 
-/// What a back end, or the key of a compile, does with an option.
-struct Column {
+/// What a back end, or the key of a compile, does with an option: an entry in that one's column of the .def.
+struct Handling {
   enum class Way {
     nothing,               ///< taken, and no flag sent
     flag,                  ///< a toggle: the flag; else flag=value, for each value
@@ -71,42 +71,42 @@ struct Column {
   std::uintptr_t jit_value = 1;  ///< of a toggle
   std::size_t place = 0;         ///< among all flags or names of this column; see with_places()
 
-  [[nodiscard]] constexpr Column after(const char* member) const {
-    Column moved = *this;
+  [[nodiscard]] constexpr Handling after(const char* member) const {
+    Handling moved = *this;
     moved.behind = member;
     return moved;
   }
 };
 
 namespace columns {
-using Way = Column::Way;
-constexpr Column nothing() { return {}; }
-constexpr Column flag(const char* flag) { return {.way = Way::flag, .flag = flag}; }
-constexpr Column glued(const char* flag) { return {.way = Way::glued, .flag = flag}; }
-constexpr Column digit(const char* flag) { return {.way = Way::digit, .flag = flag}; }
-constexpr Column level(const char* flag) { return {.way = Way::level, .flag = flag}; }
-constexpr Column virtual_architecture(const char* flag) { return {.way = Way::virtual_architecture, .flag = flag}; }
-constexpr Column text_only(const char* flag) { return {.way = Way::text_only, .flag = flag}; }
-constexpr Column refused(const char* told = "") { return {.way = Way::refused, .text = told}; }
-constexpr Column refused_unless_off() { return {.way = Way::refused_unless_off}; }
-constexpr Column refused_if_set() { return {.way = Way::refused_if_set}; }
-constexpr Column ignored() { return {.way = Way::ignored}; }
-constexpr Column ignored_if_set() { return {.way = Way::ignored_if_set}; }
-constexpr Column jit(int option, std::uintptr_t value = 1) {
+using Way = Handling::Way;
+constexpr Handling nothing() { return {}; }
+constexpr Handling flag(const char* flag) { return {.way = Way::flag, .flag = flag}; }
+constexpr Handling glued(const char* flag) { return {.way = Way::glued, .flag = flag}; }
+constexpr Handling digit(const char* flag) { return {.way = Way::digit, .flag = flag}; }
+constexpr Handling level(const char* flag) { return {.way = Way::level, .flag = flag}; }
+constexpr Handling virtual_architecture(const char* flag) { return {.way = Way::virtual_architecture, .flag = flag}; }
+constexpr Handling text_only(const char* flag) { return {.way = Way::text_only, .flag = flag}; }
+constexpr Handling refused(const char* told = "") { return {.way = Way::refused, .text = told}; }
+constexpr Handling refused_unless_off() { return {.way = Way::refused_unless_off}; }
+constexpr Handling refused_if_set() { return {.way = Way::refused_if_set}; }
+constexpr Handling ignored() { return {.way = Way::ignored}; }
+constexpr Handling ignored_if_set() { return {.way = Way::ignored_if_set}; }
+constexpr Handling jit(int option, std::uintptr_t value = 1) {
   return {.way = Way::jit, .jit_option = option, .jit_value = value};
 }
-constexpr Column in_flags() { return {}; }
-constexpr Column in_part() { return {}; }
-constexpr Column not_cached() { return {.way = Way::not_cached}; }
+constexpr Handling in_flags() { return {}; }
+constexpr Handling in_part() { return {}; }
+constexpr Handling not_cached() { return {.way = Way::not_cached}; }
 }  // namespace columns
 
-/// The first version of a back end that has an option.
-struct Since {
+/// The first version of NVRTC that has an option.
+struct FirstVersion {
   int major = 0;
   int minor = 0;
 };
-constexpr Since always{};
-constexpr Since since(int major, int minor) { return {major, minor}; }
+constexpr FirstVersion always{};
+constexpr FirstVersion since(int major, int minor) { return {major, minor}; }
 
 // What a value says, and how it stands in a flag.
 inline Use use_of(const std::optional<bool>& value) { return !value ? Use::unset : *value ? Use::on : Use::off; }
@@ -139,7 +139,7 @@ inline std::vector<std::string> in_flag(const std::vector<int>& values) {
 /// Flags, or names of options, in the order of their places whatever the order in which they come.
 class PlacedTexts {
  public:
-  void add(const Column& column, std::string text) { texts_.emplace(column.place, std::move(text)); }
+  void add(const Handling& column, std::string text) { texts_.emplace(column.place, std::move(text)); }
   std::vector<std::string> take() {
     std::vector<std::string> result;
     result.reserve(texts_.size());
@@ -165,31 +165,31 @@ struct OptionLine {
   }
 
   /// The flags of `column`, where this option is used.
-  void add_flags(PlacedTexts& flags, const Column& column, const Options& o) const {
+  void add_flags(PlacedTexts& flags, const Handling& column, const Options& o) const {
     const Use said = use(o);
     if (said == Use::unset) return;
     const std::string flag = column.flag;
     switch (column.way) {
-      case Column::Way::flag:
+      case Handling::Way::flag:
         if (!off_is_said) {
           if (said == Use::on) flags.add(column, flag);
           return;
         }
         [[fallthrough]];
-      case Column::Way::glued:
+      case Handling::Way::glued:
         for (const std::string& value : values(o)) {
-          flags.add(column, flag + (column.way == Column::Way::glued ? "" : "=") + value);
+          flags.add(column, flag + (column.way == Handling::Way::glued ? "" : "=") + value);
         }
         return;
-      case Column::Way::digit:
+      case Handling::Way::digit:
         return flags.add(column, flag + (said == Use::on ? "=1" : "=0"));
-      case Column::Way::level:
+      case Handling::Way::level:
         return flags.add(column, flag + (said == Use::on ? "=3" : "=0"));
-      case Column::Way::virtual_architecture: {
+      case Handling::Way::virtual_architecture: {
         const std::string arch = values(o).front();
         return flags.add(column, flag + "=" + (arch.starts_with("sm_") ? "compute_" + arch.substr(3) : arch));
       }
-      case Column::Way::text_only:
+      case Handling::Way::text_only:
         if (said == Use::value) flags.add(column, flag + "=" + values(o).front());
         return;
       default:
@@ -198,16 +198,16 @@ struct OptionLine {
   }
 
   /// Its name, where `column` refuses what it is set to.
-  void add_refusal(PlacedTexts& names, const Column& column, const Options& o) const {
+  void add_refusal(PlacedTexts& names, const Handling& column, const Options& o) const {
     const Use said = use(o);
     switch (column.way) {
-      case Column::Way::refused:
+      case Handling::Way::refused:
         if (is_used(o)) names.add(column, *column.text == '\0' ? name : column.text);
         return;
-      case Column::Way::refused_unless_off:
+      case Handling::Way::refused_unless_off:
         if (said == Use::on || said == Use::value) names.add(column, name);
         return;
-      case Column::Way::refused_if_set:
+      case Handling::Way::refused_if_set:
         if (said != Use::unset) names.add(column, name);
         return;
       default:
@@ -229,7 +229,7 @@ constexpr OptionLine<Options> option_line(const char* name) {
 /// The table with the places of these columns filled in: the order of the lines, but for what is `after` another.
 template <class Line, std::size_t count, class... Columns>
 consteval std::array<Line, count> with_places(std::array<Line, count> lines, Columns Line::*... columns) {
-  const auto place = [&lines](const Column& column, std::size_t own) {
+  const auto place = [&lines](const Handling& column, std::size_t own) {
     if (column.behind == nullptr) return 2 * own;
     std::size_t at = 0;
     while (std::string_view(lines[at].line.name) != column.behind) ++at;  // past the end: does not compile

@@ -8,8 +8,8 @@ namespace {
 template <class T>
 struct LinkedAs {
   T LinkerOptions::* member;
-  Column column;
-  constexpr operator Column() const { return column; }  // NOLINT(google-explicit-constructor): as the other columns
+  Handling column;
+  constexpr operator Handling() const { return column; }  // NOLINT(google-explicit-constructor): as the other columns
   [[nodiscard]] constexpr LinkedAs after(const char* name) const { return {member, column.after(name)}; }
 };
 
@@ -60,7 +60,7 @@ void link(LinkerOptions& linker, const LinkedAs<T>& column, const Value& value) 
   become(linker.*column.member, value);
 }
 template <class Value>
-void link(LinkerOptions&, const Column&, const Value&) {}
+void link(LinkerOptions&, const Handling&, const Value&) {}
 
 }  // namespace
 

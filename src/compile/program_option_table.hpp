@@ -9,11 +9,12 @@
 
 namespace cucore::detail {
 
+/// A line of program_options.def: the option, and what is done with it (option_table.hpp has the words).
 struct ProgramOptionLine {
   OptionLine<ProgramOptions> line;
-  Column nvrtc, linker, nvvm;
-  Since since;  ///< the first NVRTC
-  Column key;
+  Handling nvrtc, linker, nvvm;  ///< by each back end
+  FirstVersion since;            ///< of NVRTC
+  Handling key;                  ///< by the key under which a result is cached
 };
 
 /// In the order of the struct, without `name`.

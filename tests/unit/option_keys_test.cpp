@@ -190,7 +190,7 @@ TEST(option_keys, every_option_changes_the_key_or_makes_the_compile_uncacheable)
     SCOPED_TRACE(option.line.name);
     const std::vector<CompileKey> found = keys(o);
     ASSERT_FALSE(found.empty());
-    if (option.key.way == detail::Column::Way::not_cached) {
+    if (option.key.way == detail::Handling::Way::not_cached) {
       EXPECT_THAT(found.front().uncacheable, HasSubstr(option.line.name));
       EXPECT_EQ(found.front().hex, "");
       return;
