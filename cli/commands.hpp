@@ -40,7 +40,7 @@ void add_devices(CLI::App& tool, int& status);
 void add_doctor(CLI::App& tool, int& status);
 void add_driver_path(CLI::App& tool, int& status);
 void add_driver_status(CLI::App& tool, int& status);
-void add_dump(CLI::App& tool, int& status);
+void add_inspect(CLI::App& tool, int& status);
 void add_run(CLI::App& tool, int& status);
 void add_trace(CLI::App& tool, int& status);
 void add_version(CLI::App& tool, int& status);

@@ -105,8 +105,8 @@ int run(int argc, char** argv) {
   tool.set_version_flag("--version", CUCORE_VERSION_STRING);
   tool.footer("CUCORE_DEVICE=auto|gpu|cpu chooses the driver.\n'cucore COMMAND --help' tells more of one.");
   using namespace cucore::cli;
-  for (const auto add : {add_run, add_devices, add_doctor, add_compile, add_dump, add_cache, add_trace, add_driver_path,
-                         add_driver_status, add_completion, add_version}) {
+  for (const auto add : {add_run, add_devices, add_doctor, add_compile, add_inspect, add_cache, add_trace,
+                         add_driver_path, add_driver_status, add_completion, add_version}) {
     add(tool, status);
   }
   if (argc < 2) {

@@ -24,7 +24,7 @@ bool read_at(const std::string& file, std::size_t offset, T& value) {
   return true;
 }
 
-/// The fat binaries that follow each other in `section`.
+/// The fat binaries that follow each other in `section`. src/formats and cpu/image read them, too, each for itself.
 void add_fat_binaries(const std::string& section, std::vector<std::string>& images) {
   struct Header {
     std::uint32_t magic;
@@ -136,7 +136,7 @@ std::string text_for(const std::string& image, const Request& request, bool& fai
   return text;
 }
 
-int run_dump(const CLI::App& command) {
+int run_inspect(const CLI::App& command) {
   Request request;
   for (const char* what : {"fidelity", "forms", "ptx", "ir", "assembly"}) {
     if (command.count("--" + std::string(what)) > 0) request.what = what;
@@ -191,14 +191,14 @@ int run_dump(const CLI::App& command) {
 
 }  // namespace
 
-void add_dump(CLI::App& tool, int& status) {
+void add_inspect(CLI::App& tool, int& status) {
   for (const char* name : {"inspect", "dump"}) {
     CLI::App& command = add_command(
         tool, status, name,
         std::strcmp(name, "dump") == 0
             ? "Another name of inspect"
             : "Say how exactly and in which form the CPU device runs kernels, or print their PTX, LLVM IR or assembly",
-        run_dump);
+        run_inspect);
     add_value(command, "FILE", "PTX, a cubin, a fat binary, or what nvcc made: object, program, library")
         ->required()
         ->type_name("");
