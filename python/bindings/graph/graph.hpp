@@ -68,7 +68,7 @@ struct PyGraphNode : PyGraphPoint {
 
   /// What its properties gave, until the next update: to read a node, its graph is locked.
   struct Known {
-    std::array<nb::object, 7> values;  // the last: the graph
+    std::array<nb::object, 7> values;  ///< cached properties (nodes.hpp); the last: the graph
     std::weak_ptr<const std::function<void()>> callback;
     unsigned version = 0;  ///< how many updates there have been
     [[no_unique_address]] Exclusion exclusion;

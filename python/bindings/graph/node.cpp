@@ -91,7 +91,7 @@ void change_edges(const PyGraphNode& self, bool incoming, nb::handle removed, nb
 }
 
 nb::object graph_of(const PyGraphNode& self) {
-  return open_or<6, PyGraphDefinition>(self, [&] { return definition_object(self.node->graph()); });
+  return cached_while_open<6, PyGraphDefinition>(self, [&] { return definition_object(self.node->graph()); });
 }
 
 nb::object adjacency(nb::handle self, bool incoming) { return from_package(Package::AdjacencySet)(self, incoming); }

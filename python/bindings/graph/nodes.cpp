@@ -27,7 +27,7 @@ nb::object made(GraphNode node) {
 
 template <class Node>
 nb::object event_of(const PyGraphNode& self) {
-  return open_or<0, PyEvent>(
+  return cached_while_open<0, PyEvent>(
       self, [&] { return new_object<PyEvent>(use<Node>(self, [](const Node& node) { return node.event(); })); });
 }
 
@@ -131,7 +131,7 @@ nb::tuple branches(const PyGraphNode& self) {
 // The same object each time, as long as it is open.
 nb::object branch(const PyGraphNode& self, std::size_t index) {
   if (!self.node->is_valid()) return branches(self)[index];
-  const nb::object known = known_or<0>(self, [&]() -> nb::object { return branches(self); })[index];
+  const nb::object known = cached<0>(self, [&]() -> nb::object { return branches(self); })[index];
   return nb::inst_ptr<PyGraphDefinition>(known)->is_open() ? known : nb::object(branches(self)[index]);
 }
 

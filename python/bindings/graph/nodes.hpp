@@ -19,7 +19,7 @@ decltype(auto) use(const PyGraphNode& self, Call&& call) {
   return without_gil([&] { return call(Node(*self.node)); });
 }
 
-/// The same for a change, after which no property is known.
+/// The same for a change, after which no property is cached.
 template <class Node, class Call>
 void change(const PyGraphNode& self, Call&& call) {
   use<Node>(self, std::forward<Call>(call));
@@ -30,9 +30,9 @@ void change(const PyGraphNode& self, Call&& call) {
   ++self.known.version;
 }
 
-/// What `ask` gives, once for each update.
+/// What `ask` gives, asked once for each update of the node. `Place`: among the cached properties of its class.
 template <std::size_t Place, class Ask>
-nb::object known_or(const PyGraphNode& self, Ask&& ask) {
+nb::object cached(const PyGraphNode& self, Ask&& ask) {
   PyGraphNode::Known& known = self.known;
   unsigned version = 0;
   {
@@ -46,23 +46,23 @@ nb::object known_or(const PyGraphNode& self, Ask&& ask) {
   return value;
 }
 
-/// The same of what its users can close: then another one is made.
+/// The same of an object that its user can close: then it is asked again.
 template <std::size_t Place, class Object, class Ask>
-nb::object open_or(const PyGraphNode& self, Ask&& ask) {
-  nb::object value = known_or<Place>(self, ask);
+nb::object cached_while_open(const PyGraphNode& self, Ask&& ask) {
+  nb::object value = cached<Place>(self, ask);
   return nb::inst_ptr<Object>(value)->is_open() ? value : ask();
 }
 
 template <class Node, std::size_t Place, auto Read>
-nb::object known_value(const PyGraphNode& self) {
-  return known_or<Place>(self, [&] { return python_value(use<Node>(self, Read)); });
+nb::object cached_value(const PyGraphNode& self) {
+  return cached<Place>(self, [&] { return python_value(use<Node>(self, Read)); });
 }
 
 /// A property of a class of nodes, which is read once for each update: `Read` is a function of the core's Node, called
 /// without the GIL. Each of a class has a `Place` of its own.
 template <class Node, std::size_t Place, auto Read, class Class>
 void node_value(Class& cls, const char* name, const char* doc) {
-  getter<PyGraphNode, known_value<Node, Place, Read>>(cls, name, doc);
+  getter<PyGraphNode, cached_value<Node, Place, Read>>(cls, name, doc);
 }
 
 template <class Object, class Base = PyGraphNode>

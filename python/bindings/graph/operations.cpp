@@ -31,7 +31,7 @@ LaunchConfig config_of(const PyGraphNode& self) {
 }
 
 nb::object kernel_of(const PyGraphNode& self) {
-  return known_or<3>(self, [&] {
+  return cached<3>(self, [&] {
     return new_object<PyKernel>(use<KernelNode>(self, [](const KernelNode& node) { return node.kernel(); }));
   });
 }
