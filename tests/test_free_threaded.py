@@ -1,5 +1,19 @@
-"""The extension built for a Python without a GIL, where such a build is at hand: CUCORE_FREE_THREADED_PYTHON, or a
-python3.13t or python3.14t on the PATH, with nanobind in it."""
+r"""The extension built for a Python without a GIL, where such a build is at hand: CUCORE_FREE_THREADED_PYTHON, or a
+python3.13t or python3.14t on the PATH, with nanobind in it.
+
+All tests of the package run there, too, with the CPU device of build/ and the toolkit of .venv/ (those of packages that
+have no wheels for it are skipped):
+
+    python3.14t -m venv build/free-threaded
+    build/free-threaded/bin/pip install nanobind==2.15.0 numpy pytest cloudpickle
+    cmake -S . -B build/free-threaded/build -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCUCORE_BUILD_PYTHON=ON \
+      -DCUCORE_BUILD_CPU_DEVICE=OFF -DPython_EXECUTABLE=$PWD/build/free-threaded/bin/python
+    cmake --build build/free-threaded/build --target cucore_python
+    cmake --install build/free-threaded/build --component python --prefix build/free-threaded/site
+    CUCORE_DEVICE=cpu CUCORE_CPU_DRIVER=$PWD/build/cpu/driver/libcuda.so.1 PYTHONPATH=build/free-threaded/site \
+      CUDA_HOME=$(echo $PWD/.venv/lib/python3.*/site-packages/nvidia/cu13) \
+      build/free-threaded/bin/python -m pytest python/tests
+"""
 
 import os
 import shutil
