@@ -216,42 +216,6 @@ class StridedLayout:
     def sliced(self, slices: int | slice | tuple[int | slice, ...]) -> StridedLayout: ...
     def __getitem__(self, slices: int | slice | tuple[int | slice, ...]) -> StridedLayout: ...
 
-class TensorMapDataType(IntEnum):
-    UINT8 = 0
-    UINT16 = 1
-    UINT32 = 2
-    INT32 = 3
-    UINT64 = 4
-    INT64 = 5
-    FLOAT16 = 6
-    FLOAT32 = 7
-    FLOAT64 = 8
-    BFLOAT16 = 9
-    FLOAT32_FTZ = 10
-    TFLOAT32 = 11
-    TFLOAT32_FTZ = 12
-
-class TensorMapInterleave(IntEnum):
-    NONE = 0
-    INTERLEAVE_16B = 1
-    INTERLEAVE_32B = 2
-
-class TensorMapSwizzle(IntEnum):
-    NONE = 0
-    SWIZZLE_32B = 1
-    SWIZZLE_64B = 2
-    SWIZZLE_128B = 3
-
-class TensorMapL2Promotion(IntEnum):
-    NONE = 0
-    L2_64B = 1
-    L2_128B = 2
-    L2_256B = 3
-
-class TensorMapOOBFill(IntEnum):
-    NONE = 0
-    NAN_REQUEST_ZERO_FMA = 1
-
 class TensorMapDescriptor:
     @classmethod
     def tiled(
