@@ -43,9 +43,11 @@ ROOMS = {
     "cpu/abi": "cpu/error cpu/ptx/tree",
     "cpu/linker": "cpu/error cpu/ptx/syntax cpu/image cpu/abi",
     "cpu/analysis/flow": "cpu/ptx/tree cpu/abi",
+    "cpu/analysis/lanes": "cpu/ptx/tree cpu/analysis/flow",
     "cpu/analysis/layout": "cpu/ptx/tree cpu/abi cpu/analysis/flow",
     "cpu/analysis/instructions": "cpu/error cpu/ptx/tree cpu/ptx/checks cpu/abi",
-    "cpu/analysis": "cpu/error cpu/ptx/tree cpu/abi cpu/analysis/flow cpu/analysis/layout cpu/analysis/instructions",
+    "cpu/analysis": "cpu/error cpu/ptx/tree cpu/abi cpu/analysis/flow cpu/analysis/lanes cpu/analysis/layout "
+    "cpu/analysis/instructions",
     "cpu/compiler/cost": "",
     "cpu/compiler/ir": "",
     "cpu/compiler/debug": "cpu/ptx/tree cpu/abi cpu/compiler/ir",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cpu/analysis/flow/block_shape.hpp"
 #include "cpu/loader/cache/digest.hpp"
 #include "cpu/loader/cache/host_identity.hpp"
 #include "cpu/loader/compiler_library.hpp"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cpu/analysis/flow/control_flow.hpp"
+#include "cpu/analysis/flow/synchronization.hpp"
 #include "cpu/analysis/flow/waiting_loops.hpp"
 
 namespace cucore::cpu::analysis {

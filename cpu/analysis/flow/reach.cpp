@@ -3,12 +3,11 @@
 
 #include <algorithm>
 
-#include "cpu/analysis/flow/waiting_loops.hpp"
+#include "cpu/analysis/flow/synchronization.hpp"
 
 namespace cucore::cpu::analysis {
 
 using ptx::FunctionId;
-using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
 using ptx::VariableId;
@@ -68,57 +67,6 @@ Callee resolve(const ptx::Module& module, FunctionId called) {
     if (has_shape(*function, device_calls[static_cast<std::uint32_t>(*call)]))
       return {.function = {}, .runtime = DeviceRuntime::Call, .call = *call};
   return {};
-}
-
-bool is_observation(const ptx::Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::Ld:
-      // Older code polls with the cache operators that bypass the first-level cache.
-      return instruction.has(Modifier::Volatile) || instruction.has(Modifier::Relaxed) ||
-             instruction.has(Modifier::Acquire) || instruction.has(Modifier::Cv) || instruction.has(Modifier::Cg);
-    case Opcode::Mbarrier:
-      return instruction.has(Modifier::TestWait) || instruction.has(Modifier::TryWait);
-    case Opcode::Atom:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool names_other_block(const ptx::Instruction& instruction) {
-  return instruction.opcode == Opcode::Mapa || instruction.opcode == Opcode::Getctarank ||
-         instruction.has(Modifier::MulticastCluster);
-}
-
-bool is_fence(Opcode opcode) { return opcode == Opcode::Membar || opcode == Opcode::Fence; }
-
-bool is_block_barrier(const ptx::Instruction& instruction) {
-  return (instruction.opcode == Opcode::Bar || instruction.opcode == Opcode::Barrier) &&
-         !instruction.has(Modifier::Warp);
-}
-
-bool is_convergent(const ptx::Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::Bar:
-    case Opcode::Barrier:
-    case Opcode::Shfl:
-    case Opcode::Vote:
-    case Opcode::Redux:
-    case Opcode::Match:
-    case Opcode::Elect:
-    case Opcode::Activemask:
-    case Opcode::Mbarrier:
-      return true;
-    case Opcode::Tensormap:
-      return instruction.has(Modifier::CpFenceproxy);
-    default:
-      return is_warp_wide(instruction.opcode);
-  }
-}
-
-bool is_warp_wide(Opcode opcode) {
-  return opcode == Opcode::Mma || opcode == Opcode::Wmma || opcode == Opcode::Ldmatrix || opcode == Opcode::Stmatrix ||
-         opcode == Opcode::Movmatrix || opcode == Opcode::Wgmma;
 }
 
 namespace {
@@ -266,20 +214,6 @@ Reach find_reach(const ptx::Module& module, FunctionId kernel) {
   reach.observes.resize(module.functions.size(), false);
   reach.meets.resize(module.functions.size(), false);
   ReachWalk(module, reach).run(kernel);
-  return reach;
-}
-
-Reach find_reach_and_waits(const ptx::Module& module, FunctionId kernel, const BlockShape& shape) {
-  Reach reach = find_reach(module, kernel);
-  reach.exchanges = find_plain_exchanges(module, reach, shape);
-  reach.lockstep = find_lockstep_points(module, reach);
-  reach.needs_fibers |= !reach.lockstep.empty();
-  for (FunctionId function : reach.functions) {
-    const WaitingEdges edges = find_waiting_edges(module, function, reach);
-    reach.waits |= !edges.yielding.empty();
-    reach.needs_fibers |= !edges.yielding.empty();
-    reach.counts_laps |= !edges.lapping.empty();
-  }
   return reach;
 }
 

@@ -1,13 +1,12 @@
 // Step one of a compile: which functions a kernel reaches, and what follows from what they contain.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "cpu/abi/device_calls.hpp"
-#include "cpu/analysis/flow/block_shape.hpp"
-#include "cpu/analysis/flow/lockstep.hpp"
-#include "cpu/analysis/flow/plain_exchanges.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::analysis {
@@ -26,6 +25,15 @@ struct Callee {
 /// Follows aliases and forward declarations.
 Callee resolve(const ptx::Module& module, ptx::FunctionId called);
 
+/// By function, for each instruction: whether it accesses an array through which lanes of a warp exchange values by
+/// plain accesses (lanes/plain_exchanges.hpp).
+using PlainExchanges = std::map<ptx::FunctionId, std::vector<bool>>;
+
+/// By function, the instructions before which lanes of a warp wait for each other (lanes/lockstep.hpp), and the one
+/// whose place in the text says whose turn it is: the instruction itself, or for the ends of a loop's iterations the
+/// last one of the loop.
+using LockstepPoints = std::map<ptx::FunctionId, std::map<std::uint32_t, std::uint32_t>>;
+
 /// Everything one kernel needs, found without LLVM: what find_reach returns.
 struct Reach {
   std::vector<ptx::FunctionId> functions;  ///< with bodies, the kernel first, in order of discovery
@@ -38,7 +46,7 @@ struct Reach {
   bool names_other_blocks = false;         ///< addresses shared memory of other blocks of its cluster
   bool needs_fibers = false;               ///< a barrier, a warp operation, a waiting loop or a lockstep point anywhere
 
-  // Only find_reach_and_waits says the rest, and all of needs_fibers.
+  // Only find_reach_and_waits (reach_and_waits.hpp) says the rest, and all of needs_fibers.
   bool waits = false;        ///< a waiting loop anywhere
   bool counts_laps = false;  ///< a loop with a lapping edge anywhere (waiting_loops.hpp)
   PlainExchanges exchanges;  ///< plain accesses by which lanes of a warp exchange values
@@ -53,11 +61,6 @@ struct Reach {
 
 Reach find_reach(const ptx::Module& module, ptx::FunctionId kernel);
 
-/// The same with where threads wait for each other or count on running in step. Only making code needs to know that:
-/// loads and launches of code that is there would wait for it.
-/// `shape`: shape_of_warps() of the blocks that the code is for.
-Reach find_reach_and_waits(const ptx::Module& module, ptx::FunctionId kernel, const BlockShape& shape);
-
 /// The function whose address stands there, if device code can call it: no kernel.
 std::optional<ptx::FunctionId> named_function(const ptx::Module& module, const ptx::Relocation& relocation);
 /// The variable's initialiser has such places.
@@ -65,22 +68,5 @@ bool names_functions(const ptx::Module& module, const ptx::Variable& variable);
 
 /// A call through a register.
 bool is_indirect_call(const ptx::Instruction& instruction);
-
-/// Reads a value that another thread may be about to change: volatile, relaxed and acquiring loads, atomics.
-bool is_observation(const ptx::Instruction& instruction);
-
-bool is_fence(ptx::Opcode opcode);
-
-/// Makes or takes apart an address in another block's shared memory, or copies there.
-bool names_other_block(const ptx::Instruction& instruction);
-
-/// A barrier of a block, of some of its threads, or of a cluster.
-bool is_block_barrier(const ptx::Instruction& instruction);
-
-/// Makes the thread wait for other threads of its block or warp.
-bool is_convergent(const ptx::Instruction& instruction);
-
-/// An instruction that a warp does as one, on data of all its lanes: matrices.
-bool is_warp_wide(ptx::Opcode opcode);
 
 }  // namespace cucore::cpu::analysis

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "cpu/analysis/flow/synchronization.hpp"
+
 namespace cucore::cpu::analysis {
 
 using ptx::FunctionId;

@@ -12,7 +12,7 @@
 
 #include "cpu/abi/checks.hpp"
 #include "cpu/abi/kernel_abi.hpp"
-#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/flow/synchronization.hpp"
 
 namespace cucore::cpu::compiler {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "cpu/abi/checks.hpp"
 #include "cpu/abi/kernel_abi.hpp"
+#include "cpu/analysis/flow/synchronization.hpp"
 #include "cpu/analysis/instructions/memory_accesses.hpp"
 #include "cpu/compiler/emitters/copied_values.hpp"
 

@@ -1,6 +1,6 @@
 // Lanes of a warp that count on running in step. Those that exchange values by volatile accesses with no barrier
-// between them wait in the scalar form for each other before each (cucpu_lockstep, cpu/analysis/flow/lockstep.hpp), and
-// go on together here. So do those at an operation whose mask names others only, as `__ballot_sync(lanes below, p)`
+// between them wait in the scalar form for each other before each (cucpu_lockstep, cpu/analysis/lanes/lockstep.hpp),
+// and go on together here. So do those at an operation whose mask names others only, as `__ballot_sync(lanes below, p)`
 // does: undefined in CUDA, but converged lanes of a GPU come to it together, and each gets what the lanes that it names
 // brought.
 #include <algorithm>

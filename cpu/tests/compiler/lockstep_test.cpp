@@ -1,8 +1,7 @@
 // Which kernels count on lanes of a warp running in step (lockstep.hpp), and that they get it in both forms.
 #include <gtest/gtest.h>
 
-#include "cpu/analysis/flow/lockstep.hpp"
-#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/reach_and_waits.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/tests/compiler/stand_in.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "cpu/analysis/flow/independent_threads.hpp"
 #include "cpu/analysis/layout/layout.hpp"
+#include "cpu/analysis/reach_and_waits.hpp"
 #include "cpu/analysis/vector_limits.hpp"
 #include "cpu/runtime/loading/forms/compile_threads.hpp"
 #include "cpu/runtime/loading/forms/kernel_source.hpp"

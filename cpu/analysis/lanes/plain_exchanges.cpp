@@ -1,5 +1,5 @@
 // Finds plain accesses by which lanes exchange values: see plain_exchanges.hpp.
-#include "cpu/analysis/flow/plain_exchanges.hpp"
+#include "cpu/analysis/lanes/plain_exchanges.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -9,10 +9,9 @@
 #include <set>
 #include <tuple>
 
-#include "cpu/analysis/flow/lane_accesses.hpp"
-#include "cpu/analysis/flow/lockstep.hpp"
-#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/flow/synchronization.hpp"
 #include "cpu/analysis/flow/waiting_loops.hpp"
+#include "cpu/analysis/lanes/lane_accesses.hpp"
 
 namespace cucore::cpu::analysis {
 namespace {

@@ -1,5 +1,5 @@
 // Whether accesses of lanes disturb each other: see lane_accesses.hpp. The rule is in plain_exchanges.hpp.
-#include "cpu/analysis/flow/lane_accesses.hpp"
+#include "cpu/analysis/lanes/lane_accesses.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "cpu/analysis/flow/lane_places.hpp"
+#include "cpu/analysis/lanes/lane_places.hpp"
 
 namespace cucore::cpu::analysis {
 

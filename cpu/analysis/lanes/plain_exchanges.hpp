@@ -36,18 +36,11 @@
 // arrays of different names, one place that all lanes write.
 #pragma once
 
-#include <map>
-#include <vector>
-
 #include "cpu/analysis/flow/block_shape.hpp"
+#include "cpu/analysis/flow/reach.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::analysis {
-
-struct Reach;
-
-/// By function, for each instruction: whether it accesses an array through which values are exchanged.
-using PlainExchanges = std::map<ptx::FunctionId, std::vector<bool>>;
 
 PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reach, const BlockShape& shape);
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/analysis/flow/lane_places.hpp"
+#include "cpu/analysis/lanes/lane_places.hpp"
 
 namespace cucore::cpu::analysis {
 

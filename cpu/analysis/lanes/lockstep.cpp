@@ -1,11 +1,11 @@
 // Where lanes of a warp count on running in step: see lockstep.hpp.
-#include "cpu/analysis/flow/lockstep.hpp"
+#include "cpu/analysis/lanes/lockstep.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "cpu/analysis/flow/control_flow.hpp"
-#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/flow/synchronization.hpp"
 #include "cpu/analysis/flow/waiting_loops.hpp"
 
 namespace cucore::cpu::analysis {
@@ -196,22 +196,6 @@ class Search {
 };
 
 }  // namespace
-
-bool waits_for_lanes(const Instruction& i) {
-  return is_convergent(i) && !i.guard && i.opcode != Opcode::Activemask && i.opcode != Opcode::Mbarrier &&
-         !i.has(Modifier::Arrive);
-}
-
-std::uint32_t lanes_waited_for(const Instruction& i) {
-  if (!i.has(Modifier::Sync) || is_block_barrier(i) || is_warp_wide(i.opcode) || i.operands.empty()) return ~0U;
-  const ptx::Operand& mask = i.operands.back();
-  return mask.kind == ptx::Operand::Kind::Integer ? static_cast<std::uint32_t>(mask.integer) : ~0U;
-}
-
-bool is_volatile_exchange(const Instruction& i) {
-  const bool accesses = i.opcode == Opcode::Ld || i.opcode == Opcode::St;
-  return accesses && i.has(Modifier::Volatile) && (i.space() == Space::Shared || i.space() == Space::Generic);
-}
 
 LockstepPoints find_lockstep_points(const ptx::Module& module, const Reach& reach) {
   return Search(module, reach).run();

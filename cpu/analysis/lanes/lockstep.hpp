@@ -10,19 +10,10 @@
 // points.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <vector>
-
+#include "cpu/analysis/flow/reach.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::analysis {
-
-struct Reach;
-
-/// By function, the instructions before which lanes of a warp wait for each other, and the one whose place in the text
-/// says whose turn it is: the instruction itself, or for the ends of a loop's iterations the last one of the loop.
-using LockstepPoints = std::map<ptx::FunctionId, std::map<std::uint32_t, std::uint32_t>>;
 
 /// A kernel has some if a volatile load of shared memory may follow a store there, or a volatile store follow a
 /// volatile load, with no barrier of the block or warp on the way. Generic addresses count as shared ones where a
@@ -30,14 +21,5 @@ using LockstepPoints = std::map<ptx::FunctionId, std::map<std::uint32_t, std::ui
 /// one, but for loads after loads.
 /// `reach.exchanges` has been found.
 LockstepPoints find_lockstep_points(const ptx::Module& module, const Reach& reach);
-
-/// All lanes that go on have come this far.
-bool waits_for_lanes(const ptx::Instruction& instruction);
-
-/// Of such an instruction: which lanes, as bits, where the program says so by a number.
-std::uint32_t lanes_waited_for(const ptx::Instruction& instruction);
-
-/// A volatile load or store that may be of shared memory.
-bool is_volatile_exchange(const ptx::Instruction& instruction);
 
 }  // namespace cucore::cpu::analysis

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <numeric>
 
-#include "cpu/analysis/flow/lane_places.hpp"
 #include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/lanes/lane_places.hpp"
 
 namespace cucore::cpu::analysis {
 

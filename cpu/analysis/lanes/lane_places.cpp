@@ -1,5 +1,5 @@
 // Where the accesses of lanes lie: see lane_places.hpp.
-#include "cpu/analysis/flow/lane_places.hpp"
+#include "cpu/analysis/lanes/lane_places.hpp"
 
 #include <algorithm>
 #include <cstdlib>

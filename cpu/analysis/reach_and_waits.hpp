@@ -1,0 +1,15 @@
+// Reach, with where threads wait for each other or count on running in step.
+#pragma once
+
+#include "cpu/analysis/flow/block_shape.hpp"
+#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/ptx/tree/ast.hpp"
+
+namespace cucore::cpu::analysis {
+
+/// find_reach, and what it leaves out of Reach. Only making code needs to know that: loads and launches of code that is
+/// there would wait for it.
+/// `shape`: shape_of_warps() of the blocks that the code is for.
+Reach find_reach_and_waits(const ptx::Module& module, ptx::FunctionId kernel, const BlockShape& shape);
+
+}  // namespace cucore::cpu::analysis
