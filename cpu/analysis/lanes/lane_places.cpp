@@ -2,9 +2,6 @@
 #include "cpu/analysis/lanes/lane_places.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <numeric>
-#include <tuple>
 
 namespace cucore::cpu::analysis {
 
@@ -20,52 +17,7 @@ namespace {
 constexpr std::int64_t lanes = 32;
 constexpr unsigned deepest = 200;  ///< operations of an address that are followed
 
-LaneSum constant_of(std::int64_t value) { return {.terms = {}, .constant = value}; }
-
-LaneSum symbol_of(std::uint32_t symbol) { return {.terms = {{symbol, 1}}, .constant = 0}; }
-
-LaneSum multiplied(LaneSum sum, std::int64_t by) {
-  if (by == 0) return {};
-  for (auto& [symbol, factor] : sum.terms) factor = times(factor, by);
-  std::erase_if(sum.terms, [](const auto& term) { return term.second == 0; });
-  sum.constant = times(sum.constant, by);
-  return sum;
-}
-
-LaneSum added(const LaneSum& a, const LaneSum& b) {
-  LaneSum sum;
-  sum.constant = plus(a.constant, b.constant);
-  auto one = a.terms.begin();
-  auto other = b.terms.begin();
-  while (one != a.terms.end() || other != b.terms.end()) {
-    if (other == b.terms.end() || (one != a.terms.end() && one->first < other->first)) {
-      sum.terms.push_back(*one++);
-    } else if (one == a.terms.end() || other->first < one->first) {
-      sum.terms.push_back(*other++);
-    } else {
-      const std::int64_t factor = plus(one->second, other->second);
-      if (factor != 0) sum.terms.emplace_back(one->first, factor);
-      ++one;
-      ++other;
-    }
-  }
-  return sum;
-}
-
-bool is_constant(const LaneSum& sum) { return sum.terms.empty(); }
-
-bool multiplies(Opcode opcode) {
-  return opcode == Opcode::Shl || opcode == Opcode::Shr || opcode == Opcode::Mul || opcode == Opcode::Mad ||
-         opcode == Opcode::Div || opcode == Opcode::Xor;
-}
-
 }  // namespace
-
-LaneSum without(const LaneSum& a, const LaneSum& b) { return added(a, multiplied(b, -1)); }
-
-bool LaneSum::operator<(const LaneSum& other) const {
-  return std::tie(terms, constant) < std::tie(other.terms, other.constant);
-}
 
 LanePlaces::LanePlaces(const ptx::Module& module, const ptx::Function& function, const ControlFlow& flow,
                        const BlockShape& shape)
@@ -364,95 +316,6 @@ LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments)
     if (is_of_warp && is_straight) symbol.kind = Kind::Uniform;
   }
   return symbol_of(named(std::move(key), symbol));
-}
-
-// ---- what changes from one step to the next -------------------------------------------------------------------------
-
-bool LanePlaces::depends(std::uint32_t symbol, std::uint32_t on, unsigned depth) const {
-  if (symbol == on) return true;
-  if (depth == 0) return false;
-  const auto& arguments = symbols_[symbol].arguments;
-  return std::any_of(arguments.begin(), arguments.end(), [&](auto a) { return depends(a, on, depth - 1); });
-}
-
-const LanePlaces::Counter& LanePlaces::counter(std::uint32_t symbol) {
-  const auto [found, is_new] = counters_.try_emplace(symbol);
-  if (!is_new) return found->second;
-  Counter made{.start = {}, .step = 0, .counts = true, .doubles = false};
-  bool has_one_start = true;
-  const RegisterId reg = *symbols_[symbol].joined;
-  for (const std::uint32_t writer : writers_.last(reg)) {
-    const LaneSum value = function_.body[writer].guard ? joined(reg) : value_of_result(writer);
-    if (function_.body[writer].guard) has_one_start = false;
-    const auto itself =
-        std::find_if(value.terms.begin(), value.terms.end(), [&](auto& t) { return t.first == symbol; });
-    const auto follows = [&](const auto& term) { return term.first != symbol && depends(term.first, symbol, 4); };
-    if (std::any_of(value.terms.begin(), value.terms.end(), follows) ||
-        (itself != value.terms.end() && itself->second != 1)) {
-      made.doubles = true;
-    } else if (itself != value.terms.end()) {
-      const LaneSum step = without(value, symbol_of(symbol));
-      if (is_constant(step)) made.step = std::gcd(made.step, step.constant);
-      for (const auto& term : step.terms) made.counts &= symbols_[term.first].kind == Kind::Uniform;
-    } else if (!made.start) {
-      made.start = value;
-    } else {
-      has_one_start &= *made.start == value;
-    }
-  }
-  if (!has_one_start || made.doubles) made.start.reset();
-  made.counts &= made.start.has_value();
-  return counters_[symbol] = std::move(made);
-}
-
-/// A number that is doubled or halved from step to step, as the distances of trees and networks are.
-std::set<std::uint32_t> LanePlaces::steps_in(const LaneSum& sum) {
-  std::set<std::uint32_t> steps, seen;
-  std::vector<std::uint32_t> left;
-  for (const auto& [symbol, factor] : sum.terms) left.push_back(symbol);
-  while (!left.empty()) {
-    const std::uint32_t symbol = left.back();
-    left.pop_back();
-    if (!seen.insert(symbol).second) continue;
-    if (symbols_[symbol].joined && counter(symbol).doubles) steps.insert(symbol);
-    left.insert(left.end(), symbols_[symbol].arguments.begin(), symbols_[symbol].arguments.end());
-  }
-  return steps;
-}
-
-bool LanePlaces::is_from_memory(const LaneSum& place) const {
-  return std::ranges::any_of(place.terms, [&](const auto& term) { return symbols_[term.first].kind == Kind::Data; });
-}
-
-bool LanePlaces::are_of_one_round(const LaneSum& a, const LaneSum& b) const { return stays(without(a, b)); }
-
-bool LanePlaces::stays(const LaneSum& sum) const {
-  return std::ranges::none_of(sum.terms, [&](const auto& term) { return symbols_[term.first].joined.has_value(); });
-}
-
-bool LanePlaces::is_power_step(std::uint32_t symbol) {
-  if (symbols_[symbol].joined) return counter(symbol).doubles;
-  if (!multiplies(symbols_[symbol].opcode)) return false;
-  const std::vector<std::uint32_t> arguments = symbols_[symbol].arguments;
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [&](auto a) { return symbols_[a].joined && counter(a).doubles; });
-}
-
-/// With what counters start from in their place.
-LanePlaces::Spread LanePlaces::spread(LaneSum sum) {
-  Spread result{.sum = std::move(sum), .steps = 0, .counts = false};
-  for (unsigned rounds = 0; rounds < 8; ++rounds) {
-    const auto counted = std::find_if(result.sum.terms.begin(), result.sum.terms.end(), [&](const auto& term) {
-      return symbols_[term.first].joined && counter(term.first).counts;
-    });
-    if (counted == result.sum.terms.end()) break;
-    const auto [symbol, factor] = *counted;
-    const Counter& by = counter(symbol);
-    result.counts = true;
-    result.steps = std::gcd(result.steps, times(by.step, factor));
-    result.sum = added(without(result.sum, multiplied(symbol_of(symbol), factor)), multiplied(*by.start, factor));
-  }
-  return result;
 }
 
 LaneSum LanePlaces::place_of(std::uint32_t instruction) {

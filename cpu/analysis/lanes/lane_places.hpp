@@ -16,29 +16,10 @@
 #include "cpu/analysis/flow/control_flow.hpp"
 #include "cpu/analysis/flow/dominators.hpp"
 #include "cpu/analysis/flow/register_writers.hpp"
+#include "cpu/analysis/lanes/lane_sum.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::analysis {
-
-/// `constant` and multiples of symbols, in ascending order, none by zero.
-struct LaneSum {
-  std::vector<std::pair<std::uint32_t, std::int64_t>> terms;
-  std::int64_t constant = 0;
-
-  bool operator==(const LaneSum& other) const = default;
-  bool operator<(const LaneSum& other) const;
-};
-
-/// The difference.
-LaneSum without(const LaneSum& a, const LaneSum& b);
-
-/// Wraps around as addresses do.
-inline std::int64_t times(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
-inline std::int64_t plus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
 
 /// Whether lanes of a warp reach each other's places.
 enum class Meeting : std::uint8_t {
