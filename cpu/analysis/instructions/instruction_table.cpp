@@ -1,27 +1,18 @@
-// The table itself: for every opcode, the spellings that have a generator. What it does not list is refused.
+// The table itself: for every opcode, the spellings that have a generator.
 #include "cpu/analysis/instructions/instruction_table.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <utility>
 
-#include "cpu/analysis/instructions/not_supported.hpp"
 #include "cpu/analysis/instructions/requirements.hpp"
-#include "cpu/analysis/instructions/special_registers.hpp"
-#include "cpu/ptx/checks/video_form.hpp"
+#include "cpu/analysis/instructions/spelling_sets.hpp"
 #include "cpu/ptx/tree/words.hpp"
 
 namespace cucore::cpu::analysis {
 
-using ptx::Instruction;
 using ptx::ModifierSet;
-using ptx::Operand;
-using ptx::Type;
 using ptx::TypeSet;
 using M = ptx::Modifier;
 using O = ptx::Opcode;
@@ -29,65 +20,8 @@ using T = ptx::Type;
 
 namespace {
 
-// Types by the groups in which instructions accept them.
-constexpr TypeSet none{};
-constexpr TypeSet int16{T::U16, T::S16};
-constexpr TypeSet int32{T::U32, T::S32};
-constexpr TypeSet int64{T::U64, T::S64};
-constexpr TypeSet integers = int16 | int32 | int64;
-constexpr TypeSet signed_integers{T::S16, T::S32, T::S64};
-constexpr TypeSet packed16{T::U16x2, T::S16x2};
-constexpr TypeSet bits{T::B16, T::B32, T::B64};
-constexpr TypeSet bits32{T::B32, T::B64};
-constexpr TypeSet floats{T::F32, T::F64};
-constexpr TypeSet halves{T::F16, T::F16x2, T::Bf16, T::Bf16x2};
-constexpr TypeSet predicate{T::Pred};
-constexpr TypeSet bytes{T::B8, T::U8, T::S8};
-constexpr TypeSet in_memory = bytes | bits | integers | floats | TypeSet{T::F16, T::Bf16, T::F16x2, T::Bf16x2};
-
-// Modifiers likewise.
-constexpr ModifierSet plain{};
-constexpr ModifierSet rounding{M::Rn, M::Rz, M::Rm, M::Rp};
-constexpr ModifierSet comparison{M::Eq, M::Ne,  M::Lt,  M::Le,  M::Gt,  M::Ge,  M::Lo,  M::Ls,  M::Hi,
-                                 M::Hs, M::Equ, M::Neu, M::Ltu, M::Leu, M::Gtu, M::Geu, M::Num, M::Nan};
-constexpr ModifierSet combination{M::And, M::Or, M::Xor};
-constexpr ModifierSet scopes{M::Cta, M::Cluster, M::Gpu, M::Sys};
-constexpr ModifierSet cache_operators{M::Ca, M::Cg, M::Cs, M::Lu, M::Cv, M::Wb, M::Wt, M::Nc};
-constexpr ModifierSet l1_hints{M::L1EvictNormal, M::L1EvictUnchanged, M::L1EvictFirst, M::L1EvictLast, M::L1NoAllocate};
-constexpr ModifierSet l2_hints{M::L2EvictNormal, M::L2EvictUnchanged, M::L2EvictFirst,   M::L2EvictLast,
-                               M::L2CacheHint,   M::L2Prefetch64B,    M::L2Prefetch128B, M::L2Prefetch256B};
-constexpr ModifierSet cache_hints = cache_operators | l1_hints | l2_hints;
-constexpr ModifierSet load_order{M::Weak, M::Volatile, M::Relaxed, M::Acquire, M::Mmio};
-constexpr ModifierSet store_order{M::Weak, M::Volatile, M::Relaxed, M::Release, M::Mmio};
-constexpr ModifierSet atomic_order{M::Relaxed, M::Acquire, M::Release, M::AcqRel};
-constexpr ModifierSet atomic_operation{M::Add, M::Min, M::Max, M::Inc, M::Dec, M::And, M::Or, M::Xor, M::Exch, M::Cas};
-constexpr ModifierSet tensor_reduction{M::Add, M::Min, M::Max, M::Inc, M::Dec, M::And, M::Or, M::Xor};
-
-constexpr ModifierSet video_second{M::Add, M::Min, M::Max};
-constexpr ModifierSet video_comparison{M::Eq, M::Ne, M::Lt, M::Le, M::Gt, M::Ge};
-constexpr ModifierSet map_fields{M::GlobalAddress, M::Rank,     M::BoxDim,           M::GlobalDim,   M::GlobalStride,
-                                 M::ElementStride, M::Elemtype, M::InterleaveLayout, M::SwizzleMode, M::FillMode};
-constexpr ModifierSet ftz_sat{M::Ftz, M::Sat};
-constexpr ModifierSet geometry{M::D1, M::D2, M::D3, M::A1D, M::A2D, M::Cube, M::Acube};
-constexpr ModifierSet out_of_bounds{M::Trap, M::Clamp, M::Zero};
-constexpr ModifierSet extents{M::Width, M::Height, M::Depth, M::ChannelDataType, M::ChannelOrder, M::ArraySize};
-
-constexpr TypeSet factors{T::F16, T::Bf16, T::Tf32, T::F64, T::E4m3, T::E5m2, T::S8, T::U8, T::S4, T::U4, T::B1};
-constexpr TypeSet accumulators{T::F16, T::F32, T::F64, T::S32};
-constexpr ModifierSet matrix_shapes{M::M8n8k4,    M::M8n8k16,  M::M8n8k32,  M::M8n8k128,  M::M8n32k16,
-                                    M::M16n16k16, M::M16n16k8, M::M32n8k16, M::M16n8k4,   M::M16n8k8,
-                                    M::M16n8k16,  M::M16n8k32, M::M16n8k64, M::M16n8k128, M::M16n8k256};
-constexpr ModifierSet matrix_product =
-    ModifierSet{M::Sync, M::Aligned, M::Row, M::Col, M::Satfinite, M::Xor, M::And, M::Popc} | rounding;
-constexpr ModifierSet warpgroup_shapes = [] {
-  ModifierSet shapes = plain;
-  for (auto n = static_cast<std::size_t>(M::M64n8k8); n <= static_cast<std::size_t>(M::M64n256k256); ++n)
-    shapes = shapes | ModifierSet{static_cast<M>(n)};
-  return shapes;
-}();
-constexpr ModifierSet matrix_rows{M::Sync, M::Aligned, M::M8n8, M::X1, M::X2, M::X4, M::Trans};
-
 using enum Generator;
+using namespace spelling_sets;
 
 // clang-format off
 constexpr Form table[] = {
@@ -360,91 +294,6 @@ constexpr Form table[] = {
 };
 // clang-format on
 
-/// Modifiers of which an instruction can have one.
-constexpr ModifierSet alternatives[] = {
-    rounding | ModifierSet{M::Rni, M::Rzi, M::Rmi, M::Rpi, M::Rna, M::Approx, M::Full},
-    comparison | ModifierSet{M::Wide},
-    atomic_operation | ModifierSet{M::Popc},
-    load_order | store_order | ModifierSet{M::AcqRel, M::Sc},
-    scopes | ModifierSet{M::Gl},
-    {M::Up, M::Down, M::Bfly, M::Idx},
-    {M::All, M::Any, M::Uni, M::Ballot},
-    {M::L, M::R},
-    {M::Clamp, M::Wrap},
-    {M::Sync, M::Arrive, M::Red},
-    {M::Finite, M::Infinite, M::Number, M::Notanumber, M::Normal, M::Subnormal},
-    {M::F4e, M::B4e, M::Rc8, M::Ecl, M::Ecr, M::Rc16},
-    geometry,
-    {M::Base, M::Level, M::Grad},
-    {M::R, M::G, M::B, M::A, M::P},
-    out_of_bounds,
-};
-
-bool has_conflict(const Instruction& instruction) {
-  // .xor.popc is one operation of theirs, and their forms say the rest.
-  if (instruction.opcode == O::Mma || instruction.opcode == O::Wmma || instruction.opcode == O::Wgmma) return false;
-  return std::any_of(std::begin(alternatives), std::end(alternatives), [&](const ModifierSet& group) {
-    return std::count_if(instruction.modifiers.begin(), instruction.modifiers.end(),
-                         [&](M modifier) { return group.contains(modifier); }) > 1;
-  });
-}
-
-std::size_t types_of(const Form& form) {
-  const O opcode = form.opcode;
-  if (form.modifiers.contains(M::Pack)) return 3;
-  if (opcode == O::Mma || opcode == O::Wmma) return 4;
-  if (opcode == O::Wgmma) return 3;
-  if (ptx::is_video(opcode)) return 3;
-  const bool two = opcode == O::Set || opcode == O::Slct || opcode == O::Cvt || opcode == O::Dp4a ||
-                   opcode == O::Dp2a || opcode == O::Tex || opcode == O::Tld4 || opcode == O::Tensormap ||
-                   opcode == O::Clusterlaunchcontrol;
-  return two ? 2 : 1;
-}
-
-bool takes_types(const Form& form, const Instruction& instruction) {
-  return std::all_of(instruction.types.begin(), instruction.types.end(),
-                     [&](Type type) { return form.types.contains(type); });
-}
-
-/// The fault of a row that does not take the types.
-Failure other_type(const Form& form, const Instruction& instruction) {
-  const auto type = std::find_if(instruction.types.begin(), instruction.types.end(),
-                                 [&](Type each) { return !form.types.contains(each); });
-  return not_supported("type ." + std::string(ptx::spelling(*type)));
-}
-
-/// The fault of a row that takes the types: the rest of the mnemonic.
-Result<void> check_spelling(const Form& form, const Instruction& instruction) {
-  for (M modifier : instruction.modifiers) {
-    if (!form.modifiers.contains(modifier)) return not_supported("modifier ." + std::string(ptx::spelling(modifier)));
-  }
-  if (has_conflict(instruction)) return not_supported("modifiers that exclude each other");
-  const bool barrier = form.opcode == O::Bar || form.opcode == O::Barrier;
-  if (instruction.types.size() > types_of(form)) return not_supported("number of types");
-  return require(!instruction.types.empty() || form.types.empty() || barrier, "no type");
-}
-
-/// The fault of a row that takes the spelling: the operands.
-Result<void> check_use(const Form& form, const Instruction& instruction) {
-  const std::size_t operands = instruction.operands.size();
-  if (operands < form.least_operands || operands > form.most_operands) return not_supported("number of operands");
-  if (!form.accesses_memory) {
-    if (!instruction.spaces.empty()) return not_supported("state space");
-    if (instruction.vector_width != 1) return not_supported("vector width");
-  }
-  if (form.requirement == nullptr) return {};
-  return form.requirement(instruction);
-}
-
-Result<void> check_special_registers(const std::vector<Operand>& operands) {
-  for (const Operand& operand : operands) {
-    if (operand.kind == Operand::Kind::Special && !find_special(operand.special))
-      return not_supported("special register " + std::string(operand.special.name));
-    if (Result<void> known = check_special_registers(operand.elements); !known) return known;
-  }
-  return {};
-}
-
 /// Rows by opcode: the table lists an opcode in several families.
 class FormsByOpcode {
  public:
@@ -472,27 +321,6 @@ constexpr FormsByOpcode forms_by_opcode;
 
 std::span<const Form> instruction_table() { return table; }
 
-Result<const Form*> find_form(const Instruction& instruction) {
-  const auto rows = forms_by_opcode[instruction.opcode];
-  if (rows.empty()) return not_supported("opcode");
-  // Of rows that come equally close, the first one's fault is reported.
-  std::optional<Failure> of_spelling;
-  std::optional<Failure> of_use;
-  for (const std::uint16_t row : rows) {
-    const Form* const form = &table[row];
-    if (!takes_types(*form, instruction)) continue;
-    if (Result<void> spelling = check_spelling(*form, instruction); !spelling) {
-      if (!of_spelling) of_spelling = std::move(spelling).failure();
-    } else if (Result<void> use = check_use(*form, instruction); !use) {
-      if (!of_use) of_use = std::move(use).failure();
-    } else {
-      if (Result<void> known = check_special_registers(instruction.operands); !known) return std::move(known).failure();
-      return form;
-    }
-  }
-  if (of_use) return *std::move(of_use);
-  if (of_spelling) return *std::move(of_spelling);
-  return other_type(table[rows.front()], instruction);
-}
+std::span<const std::uint16_t> rows_of(ptx::Opcode opcode) { return forms_by_opcode[opcode]; }
 
 }  // namespace cucore::cpu::analysis

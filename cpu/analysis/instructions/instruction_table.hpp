@@ -39,4 +39,7 @@ Result<const Form*> find_form(const ptx::Instruction& instruction);
 /// Every row, a family after the other.
 std::span<const Form> instruction_table();
 
+/// The numbers of an opcode's rows, in the table's order: it has rows in several families.
+std::span<const std::uint16_t> rows_of(ptx::Opcode opcode);
+
 }  // namespace cucore::cpu::analysis
