@@ -3,20 +3,14 @@
 
 #include <algorithm>
 
+#include "cpu/ptx/tree/register_uses.hpp"
+
 namespace cucore::cpu::analysis {
 
-using ptx::Instruction;
-using ptx::Operand;
 using ptx::RegisterId;
 
 RegisterWriters::RegisterWriters(const ptx::Function& function, const ControlFlow& flow)
-    : function_(function), flow_(flow), writers_(function.registers.size()) {
-  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-    const Instruction& instruction = function.body[i];
-    if (!writes_first_operand(instruction)) continue;
-    for_each_register(instruction.operands[0], [&](RegisterId reg) { writers_[reg].push_back(i); });
-  }
-}
+    : function_(function), flow_(flow), writers_(ptx::RegisterUses(function).writers) {}
 
 std::vector<std::uint32_t> RegisterWriters::last(RegisterId reg) const {
   std::vector<std::uint32_t> left;

@@ -8,27 +8,12 @@
 
 namespace cucore::cpu::analysis {
 
-/// By register: the instructions that write it, and those that read it, in ascending order.
-struct RegisterUses {
-  explicit RegisterUses(const ptx::Function& function)
-      : writers(function.registers.size()), readers(function.registers.size()) {
-    for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-      const ptx::Instruction& each = function.body[i];
-      for (std::size_t n = 0; n < each.operands.size(); ++n) {
-        auto& whose = n == 0 && writes_first_operand(each) ? writers : readers;
-        for_each_register(each.operands[n], [&](ptx::RegisterId reg) { whose[reg].push_back(i); });
-      }
-    }
-  }
-
-  std::vector<std::vector<std::uint32_t>> writers, readers;
-};
-
 namespace {
 
 using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Operand;
+using ptx::RegisterUses;
 using ptx::Type;
 using M = ptx::Modifier;
 

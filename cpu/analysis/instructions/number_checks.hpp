@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cpu/ptx/tree/ast.hpp"
+#include "cpu/ptx/tree/register_uses.hpp"
 
 namespace cucore::cpu::analysis {
 
@@ -109,8 +110,6 @@ struct ChosenLater {
   bool if_true;  ///< of the predicate
 };
 
-struct RegisterUses;
-
 /// The checks of one function.
 class NumberChecks {
  public:
@@ -126,7 +125,7 @@ class NumberChecks {
   std::optional<NumberTest> format_of(ptx::RegisterId id) const { return formats_[id]; }
 
  private:
-  void find_choices(const ptx::Function& function, const RegisterUses& uses);
+  void find_choices(const ptx::Function& function, const ptx::RegisterUses& uses);
   void find_formats(const ptx::Function& function);
 
   std::vector<std::optional<NumberCheck>> checks_;  ///< by instruction

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cpu/loader/ptx_place.hpp"
+#include "cpu/ptx/tree/register_uses.hpp"
 
 namespace cucore::cpu::runtime {
 namespace {
@@ -43,12 +44,7 @@ bool is_product(Opcode opcode) { return opcode == Opcode::Mma || opcode == Opcod
 }  // namespace
 
 NumberPlaces::Analysed::Analysed(const ptx::Function& function)
-    : checks(function), definitions(function.registers.size()) {
-  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-    if (!writes_first_operand(function.body[i])) continue;
-    for_each_register(function.body[i].operands[0], [&](ptx::RegisterId reg) { definitions[reg].push_back(i); });
-  }
-}
+    : checks(function), definitions(ptx::RegisterUses(function).writers) {}
 
 NumberPlaces::Analysed& NumberPlaces::analysed(const ptx::Function& function) {
   std::unique_ptr<Analysed>& found = analysed_[&function];
