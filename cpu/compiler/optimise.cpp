@@ -3,7 +3,6 @@
 // in checked code the checks too.
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/IR/PassManager.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
@@ -15,12 +14,12 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
-#include <optional>
 #include <utility>
 
 #include "cpu/compiler/compile_budget.hpp"
 #include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/host_target.hpp"
+#include "cpu/compiler/ir/analyses.hpp"
 #include "cpu/compiler/passes/forward_stores.hpp"
 #include "cpu/compiler/passes/hoist_checks.hpp"
 #include "cpu/compiler/passes/mask_lanes.hpp"
@@ -30,23 +29,6 @@
 
 namespace cucore::cpu::compiler {
 namespace {
-
-/// The analyses that passes use.
-struct Analyses {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager call_graph;
-  llvm::ModuleAnalysisManager modules;
-
-  Analyses(llvm::TargetMachine* machine, llvm::PassInstrumentationCallbacks& callbacks) {
-    llvm::PassBuilder builder(machine, llvm::PipelineTuningOptions(), std::nullopt, &callbacks);
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(call_graph);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, call_graph, modules);
-  }
-};
 
 llvm::FunctionPassManager slots_to_values(PromoteSlotsPass promote) {
   llvm::FunctionPassManager passes;
@@ -87,7 +69,7 @@ bool HostTarget::optimise(llvm::Module& ir, bool checked, const CompileTime& tim
   callbacks.registerShouldRunOptionalPassCallback(
       [&](llvm::StringRef, const llvm::Any&) { return !has_slots_left && !time.is_up(); });
   PromoteSlotsPass promote([&] { return time.seconds() < cost_model::most_seconds_of_slots; }, &has_slots_left);
-  Analyses analyses(machine_.get(), callbacks);
+  Analyses analyses(machine_.get(), &callbacks);
   llvm::ModulePassManager pipeline;
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(slots_to_values(std::move(promote))));
   pipeline.addPass(llvm::AlwaysInlinerPass(false));

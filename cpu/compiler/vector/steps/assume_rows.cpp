@@ -14,12 +14,12 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PassManager.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "cpu/compiler/cost/cost_model.hpp"
+#include "cpu/compiler/ir/analyses.hpp"
 
 namespace cucore::cpu::compiler {
 
@@ -186,20 +186,11 @@ void narrow_upper_halves(llvm::Function& function) {
 }
 
 void simplify(llvm::Function& function) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager call_graph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(call_graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, call_graph, modules);
+  Analyses analyses;
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::EarlyCSEPass());
-  passes.run(function, functions);
+  passes.run(function, analyses.functions);
 }
 
 /// Whether all parameters are as assumed, said at `b`; null if one cannot be read there.

@@ -2,7 +2,6 @@
 #include "cpu/compiler/vector/steps/normalise.hpp"
 
 #include <llvm/IR/PassManager.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Scalar/JumpThreading.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
@@ -11,20 +10,12 @@
 #include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
 
 #include "cpu/compiler/cost/cost_model.hpp"
+#include "cpu/compiler/ir/analyses.hpp"
 
 namespace cucore::cpu::compiler {
 
 void normalise(llvm::Function& scalar) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager call_graph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(call_graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, call_graph, modules);
+  Analyses analyses;
   llvm::FunctionPassManager passes;
   // A test that was made before is not made again: reductions of libraries and what uses their result on one thread.
   passes.addPass(llvm::JumpThreadingPass(cost_model::most_copied_instructions));
@@ -34,7 +25,7 @@ void normalise(llvm::Function& scalar) {
   passes.addPass(llvm::UnifyFunctionExitNodesPass());
   passes.addPass(llvm::LoopSimplifyPass());
   passes.addPass(llvm::LCSSAPass());
-  passes.run(scalar, functions);
+  passes.run(scalar, analyses.functions);
 }
 
 }  // namespace cucore::cpu::compiler
