@@ -1,4 +1,4 @@
-// The scalar form of one function: its registers, blocks, addresses and operands, instruction by instruction.
+// The scalar form of one function: what is done once, and then its blocks, instruction by instruction.
 #include "cpu/compiler/emitters/function_emitter.hpp"
 
 #include <llvm/IR/MDBuilder.h>
@@ -15,12 +15,10 @@
 namespace cucore::cpu::compiler {
 
 using analysis::BlockId;
-using analysis::Callee;
 using analysis::find_waiting_blocks;
 using analysis::find_waiting_edges;
 using analysis::is_volatile_exchange;
 using analysis::PtxBlock;
-using analysis::resolve;
 using analysis::variables_to_follow;
 using llvm::Value;
 using ptx::Operand;
@@ -263,206 +261,6 @@ bool FunctionEmitter::only_carries(const Operand& value) const {
 CheckGroup* FunctionEmitter::check_group(const ptx::Instruction& instruction) const {
   const auto found = check_groups_.find(&instruction);
   return found != check_groups_.end() ? found->second.get() : nullptr;
-}
-
-// ---- types and registers -------------------------------------------------------------------------------------------
-
-llvm::IntegerType* FunctionEmitter::bits_of(ptx::Type type) {
-  if (type == ptx::Type::Pred) return b.getInt1Ty();
-  return b.getIntNTy(static_cast<unsigned>(8 * size_in_bytes(type)));
-}
-
-llvm::Type* FunctionEmitter::type_of(ptx::Type type) {
-  if (type == ptx::Type::F32) return b.getFloatTy();
-  if (type == ptx::Type::F64) return b.getDoubleTy();
-  return bits_of(type);
-}
-
-llvm::Type* FunctionEmitter::storage_type(ptx::RegisterId id) const {
-  const ptx::Type type = function.registers[id].type;
-  llvm::LLVMContext& context = module.context;
-  if (type == ptx::Type::Pred) return llvm::Type::getInt1Ty(context);
-  const auto width = static_cast<unsigned>(8 * size_in_bytes(type));
-  const bool is_float = ptx::is_float(type) || (is_bits(type) && float_uses_[id] > 0);
-  if (is_float && width == 32 && !is_packed_half(type)) return llvm::Type::getFloatTy(context);
-  if (is_float && width == 64) return llvm::Type::getDoubleTy(context);
-  return llvm::Type::getIntNTy(context, width);
-}
-
-llvm::AllocaInst* FunctionEmitter::slot(llvm::Type* type, const llvm::Twine& name, unsigned alignment) {
-  llvm::IRBuilder<>::InsertPointGuard guard(b);
-  llvm::BasicBlock& entry = body_->getEntryBlock();
-  b.SetInsertPoint(&entry, entry.getFirstInsertionPt());
-  auto* storage = b.CreateAlloca(type, nullptr, name);
-  if (alignment != 0) storage->setAlignment(llvm::Align(alignment));
-  return storage;
-}
-
-llvm::AllocaInst* FunctionEmitter::carry_flag() {
-  if (carry_flag_ == nullptr) {
-    carry_flag_ = slot(b.getInt1Ty(), "cc");
-    llvm::IRBuilder<>::InsertPointGuard guard(b);
-    b.SetInsertPoint(carry_flag_->getNextNode());
-    b.SetCurrentDebugLocation({});
-    b.CreateStore(b.getFalse(), carry_flag_);
-  }
-  return carry_flag_;
-}
-
-const FunctionEmitter::Slot& FunctionEmitter::slot_of(const Operand& operand) {
-  const auto& slots = registers_[operand.reg];
-  const std::size_t component = operand.component < 0 ? 0 : static_cast<std::size_t>(operand.component);
-  return slots[std::min(component, slots.size() - 1)];
-}
-
-// ---- operands ------------------------------------------------------------------------------------------------------
-
-Value* FunctionEmitter::convert_bits(Value* value, llvm::Type* to, bool sign_extend) {
-  if (value->getType() == to) return value;
-  const unsigned from_width = value->getType()->getScalarSizeInBits();
-  const unsigned to_width = to->getScalarSizeInBits();
-  value = b.CreateBitCast(value, b.getIntNTy(from_width));
-  if (from_width != to_width) {
-    value = sign_extend ? b.CreateSExtOrTrunc(value, b.getIntNTy(to_width))
-                        : b.CreateZExtOrTrunc(value, b.getIntNTy(to_width));
-  }
-  return b.CreateBitCast(value, to);
-}
-
-Value* FunctionEmitter::literal(const Operand& operand, ptx::Type type) {
-  llvm::Type* to = type_of(type);
-  if (operand.kind == Operand::Kind::Integer) {
-    if (type == ptx::Type::Pred) return b.getInt1(operand.integer != 0);
-    return b.CreateBitCast(b.getInt(llvm::APInt(64, operand.integer).zextOrTrunc(to->getScalarSizeInBits())), to);
-  }
-  const llvm::APInt pattern(operand.is_single ? 32 : 64, operand.float_bits);
-  if (!is_float(type) || pattern.getBitWidth() == to->getScalarSizeInBits()) {
-    return b.CreateBitCast(b.getInt(pattern.zextOrTrunc(to->getScalarSizeInBits())), to);
-  }
-  llvm::APFloat number(operand.is_single ? llvm::APFloat::IEEEsingle() : llvm::APFloat::IEEEdouble(), pattern);
-  const llvm::fltSemantics& semantics = type == ptx::Type::F32    ? llvm::APFloat::IEEEsingle()
-                                        : type == ptx::Type::F64  ? llvm::APFloat::IEEEdouble()
-                                        : type == ptx::Type::Bf16 ? llvm::APFloat::BFloat()
-                                                                  : llvm::APFloat::IEEEhalf();
-  bool inexact = false;
-  number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &inexact);
-  return b.CreateBitCast(b.getInt(number.bitcastToAPInt().zextOrTrunc(to->getScalarSizeInBits())), to);
-}
-
-Value* FunctionEmitter::source(const Operand& operand, ptx::Type type) {
-  llvm::Type* to = type_of(type);
-  const bool is_signed = ptx::is_signed(type);
-  switch (operand.kind) {
-    case Operand::Kind::Register: {
-      const Slot& from = slot_of(operand);
-      Value* value = b.CreateLoad(from.type, from.storage);
-      if (type == ptx::Type::Pred && !from.type->isIntegerTy(1)) {
-        value = b.CreateICmpNE(convert_bits(value, b.getIntNTy(from.type->getScalarSizeInBits()), false),
-                               b.getIntN(from.type->getScalarSizeInBits(), 0));
-      }
-      value = convert_bits(value, to, is_signed);
-      return operand.negated ? b.CreateNot(value) : value;
-    }
-    case Operand::Kind::Special:
-      return convert_bits(special(operand.special), to, is_signed);
-    case Operand::Kind::Integer:
-    case Operand::Kind::Float:
-      return literal(operand, type);
-    case Operand::Kind::Variable: {
-      Value* address = b.CreatePtrToInt(variable_pointer(operand), b.getInt64Ty());
-      if (variable(operand).space == Space::Shared) {
-        address = b.CreateSub(address, b.CreatePtrToInt(shared_base_, b.getInt64Ty()));
-      } else if (size_in_bytes(type) < 8 && (variable(operand).space != Space::Local || size_in_bytes(type) < 4)) {
-        module.fail("an address that does not fit the register", *current_instruction_);
-      }
-      return convert_bits(address, to, false);
-    }
-    case Operand::Kind::Function: {
-      const Callee callee = resolve(module.module, operand.function);
-      const bool is_kernel = module.module.functions[*callee.function].is_entry;
-      Value* named = is_kernel ? module.kernel_address(*callee.function) : module.function(*callee.function);
-      return convert_bits(b.CreatePtrToInt(named, b.getInt64Ty()), to, false);
-    }
-    default:
-      module.fail("an operand that has no value", *current_instruction_);
-      return llvm::Constant::getNullValue(to);
-  }
-}
-
-void FunctionEmitter::define(const Operand& operand, Value* value, ptx::Type type) {
-  if (operand.kind == Operand::Kind::Sink) return;
-  if (operand.kind != Operand::Kind::Register) {
-    module.fail("a result operand that is no register", *current_instruction_);
-    return;
-  }
-  const Slot& to = slot_of(operand);
-  b.CreateStore(convert_bits(value, to.type, is_signed(type)), to.storage);
-}
-
-std::vector<Operand> FunctionEmitter::elements(const Operand& operand) const {
-  if (operand.kind == Operand::Kind::Vector) return operand.elements;
-  if (operand.kind != Operand::Kind::Register || operand.component >= 0) return {operand};
-  std::vector<Operand> components(function.registers[operand.reg].vector_width, operand);
-  if (components.size() > 1) {
-    for (std::size_t i = 0; i < components.size(); ++i) components[i].component = static_cast<std::int8_t>(i);
-  }
-  return components;
-}
-
-// ---- addresses -----------------------------------------------------------------------------------------------------
-
-const ptx::Variable& FunctionEmitter::variable(const Operand& operand) const {
-  return operand.scope == Operand::Scope::Function ? function.variables[operand.variable]
-                                                   : module.module.variables[operand.variable];
-}
-
-Value* FunctionEmitter::variable_pointer(const Operand& operand) {
-  Value* base = nullptr;
-  if (operand.scope == Operand::Scope::Function) {
-    base = variables_[operand.variable];
-  } else if (variable(operand).space == Space::Shared) {
-    base = b.CreateConstGEP1_64(b.getInt8Ty(), own_shared_, module.layout.module_shared.at(operand.variable));
-  } else {
-    base = module.variable(operand.variable);
-  }
-  if (operand.offset == 0) return base;
-  return b.CreateConstGEP1_64(b.getInt8Ty(), base, static_cast<std::uint64_t>(operand.offset));
-}
-
-Value* FunctionEmitter::local_address(Value* lowest) {
-  // All local variables of a thread lie within 2 GiB of the running function's frame.
-  Value* frame = b.CreatePtrToInt(b.CreateStackSave(), b.getInt64Ty());
-  Value* distance = b.CreateSub(lowest, b.CreateTrunc(frame, b.getInt32Ty()));
-  return b.CreateAdd(frame, b.CreateSExt(distance, b.getInt64Ty()));
-}
-
-Value* FunctionEmitter::pointer(const Operand& address, Space space) {
-  if (checked_pointer_ != nullptr && &address == checked_address_) return checked_pointer_;
-  if (address.kind != Operand::Kind::Address) {
-    module.fail("an operand that is no address", *current_instruction_);
-    return llvm::ConstantPointerNull::get(b.getPtrTy());
-  }
-  const Operand& base = address.elements[0];
-  const auto offset = static_cast<std::uint64_t>(address.offset);
-  if (base.kind == Operand::Kind::Variable) {
-    Operand sum = base;
-    sum.offset += address.offset;
-    return variable_pointer(sum);
-  }
-  // A 32-bit register can only address shared memory, where addresses wrap at 32 bits, and local memory.
-  const bool narrow = base.kind == Operand::Kind::Register && slot_of(base).type->getScalarSizeInBits() == 32;
-  if (space == Space::Shared) {
-    Value* at =
-        narrow ? b.CreateZExt(b.CreateAdd(source(base, ptx::Type::U32), b.getInt32(static_cast<std::uint32_t>(offset))),
-                              b.getInt64Ty())
-               : b.CreateAdd(source(base, ptx::Type::U64), b.getInt64(offset));
-    // A constant is an offset in the block's own window, as it is where addresses carry no rank.
-    return b.CreateGEP(b.getInt8Ty(), base.kind == Operand::Kind::Integer ? own_shared_ : shared_base_, at);
-  }
-  Value* number =
-      narrow && space == Space::Local ? local_address(source(base, ptx::Type::U32)) : source(base, ptx::Type::U64);
-  Value* at = b.CreateIntToPtr(number, b.getPtrTy());
-  return offset == 0 ? at : b.CreateConstGEP1_64(b.getInt8Ty(), at, offset);
 }
 
 // ---- calls and state -----------------------------------------------------------------------------------------------
