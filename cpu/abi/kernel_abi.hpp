@@ -42,7 +42,7 @@ struct BlockState {
   std::byte* shared;            ///< base of the block's shared window: a `.shared` address is an offset from here
   std::uint32_t block_id[3];    ///< %ctaid
   std::uint32_t worker;         ///< %smid
-  void* runtime;                ///< the run-time's Resident that the block runs in (execution/resident.hpp)
+  void* runtime;                ///< the run-time's Resident that the block runs in (blocks/resident.hpp)
   std::byte* cluster_shared;    ///< base of the cluster's shared windows, by rank: in kernels that name other blocks, a
                                 ///< `.shared` address is an offset from here
   std::uint32_t cluster_id[3];  ///< %clusterid

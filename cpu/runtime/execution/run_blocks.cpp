@@ -25,11 +25,11 @@
 #include <memory>
 #include <thread>
 
+#include "cpu/runtime/blocks/cluster.hpp"
+#include "cpu/runtime/blocks/resident.hpp"
+#include "cpu/runtime/blocks/seeded_order.hpp"
 #include "cpu/runtime/checker/block_checks.hpp"
-#include "cpu/runtime/execution/cluster.hpp"
 #include "cpu/runtime/execution/later_code.hpp"
-#include "cpu/runtime/execution/resident.hpp"
-#include "cpu/runtime/execution/seeded_order.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/grid/watchdog.hpp"

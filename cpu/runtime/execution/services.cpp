@@ -7,10 +7,10 @@
 #include <string>
 
 #include "cpu/abi/kernel_abi.hpp"
-#include "cpu/runtime/execution/block.hpp"
-#include "cpu/runtime/execution/cluster.hpp"
+#include "cpu/runtime/blocks/block.hpp"
+#include "cpu/runtime/blocks/cluster.hpp"
+#include "cpu/runtime/blocks/resident.hpp"
 #include "cpu/runtime/execution/device_printf.hpp"
-#include "cpu/runtime/execution/resident.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/objects/context.hpp"

@@ -1,5 +1,5 @@
 // One resident block: see block.hpp.
-#include "cpu/runtime/execution/block.hpp"
+#include "cpu/runtime/blocks/block.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <new>
 #include <numeric>
 
-#include "cpu/runtime/execution/cluster.hpp"
+#include "cpu/runtime/blocks/cluster.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/threads/faults.hpp"

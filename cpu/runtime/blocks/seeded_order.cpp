@@ -1,5 +1,5 @@
 // Seeded orders: see seeded_order.hpp.
-#include "cpu/runtime/execution/seeded_order.hpp"
+#include "cpu/runtime/blocks/seeded_order.hpp"
 
 #include <bit>
 #include <numeric>

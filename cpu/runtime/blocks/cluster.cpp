@@ -1,5 +1,5 @@
 // One resident cluster: see cluster.hpp.
-#include "cpu/runtime/execution/cluster.hpp"
+#include "cpu/runtime/blocks/cluster.hpp"
 
 #include <algorithm>
 #include <new>

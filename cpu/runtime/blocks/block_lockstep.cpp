@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/runtime/execution/block.hpp"
+#include "cpu/runtime/blocks/block.hpp"
 
 namespace cucore::cpu::runtime {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/runtime/execution/block.hpp"
+#include "cpu/runtime/blocks/block.hpp"
 #include "cpu/runtime/grid/checker.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/process/check_settings.hpp"

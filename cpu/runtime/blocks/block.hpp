@@ -17,9 +17,9 @@
 
 #include "cpu/abi/compiler.hpp"
 #include "cpu/abi/kernel_abi.hpp"
+#include "cpu/runtime/blocks/resident.hpp"
+#include "cpu/runtime/blocks/seeded_order.hpp"
 #include "cpu/runtime/checker/block_checks.hpp"
-#include "cpu/runtime/execution/resident.hpp"
-#include "cpu/runtime/execution/seeded_order.hpp"
 #include "cpu/runtime/threads/fiber.hpp"
 
 namespace cucore::cpu::runtime {
