@@ -20,11 +20,8 @@
 // (PendingCopies), or any thread at the mbarrier that is told of it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +30,7 @@
 #include <vector>
 
 #include "cpu/abi/kernel_abi.hpp"
+#include "cpu/runtime/checker/launch_races.hpp"
 #include "cpu/runtime/checker/pending_copies.hpp"
 #include "cpu/runtime/checker/race_views.hpp"
 
@@ -40,38 +38,7 @@ namespace cucore::cpu::runtime {
 
 struct Grid;
 
-/// Of one word of 4 bytes: the last write, and two of the reads that nothing orders.
-struct RaceCell {
-  RaceEntry writer;
-  RaceEntry readers[2];
-};
-
-/// What the blocks of one launch share.
-class LaunchRaces {
- public:
-  LaunchRaces();
-
-  struct Page {
-    std::mutex mutex;
-    RaceCell cells[1024];
-  };
-  Page& page_at(std::uint64_t address);
-  static constexpr std::uint64_t page_bytes = 4096;
-
-  void publish(std::uint64_t word, const View& view);
-  /// What was published at the word since its `known`-th publication, if anything: sets both.
-  bool find_published(std::uint64_t word, std::uint64_t* known, View* view);
-
- private:
-  const std::uint64_t serial_;
-  std::mutex mutex_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
-  struct Published {
-    View view;
-    std::uint64_t times = 0;
-  };
-  std::unordered_map<std::uint64_t, Published> published_;
-};
+inline constexpr std::uint32_t lanes_of_warp = 32;
 
 /// One block's.
 class BlockRaces {
