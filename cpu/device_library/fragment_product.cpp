@@ -133,23 +133,32 @@ template <Element element>
   }
 }
 
-[[gnu::always_inline]] inline void take_any(Element element, const std::uint32_t* registers, unsigned rows,
-                                            unsigned depth, bool down, double* to) {
+struct Take {
+  template <Element element>
+  [[gnu::always_inline]] static void of(const std::uint32_t* registers, unsigned rows, unsigned depth, bool down,
+                                        double* to) {
+    take<element>(registers, rows, depth, down, to);
+  }
+};
+
+/// Work::of for the kinds of factors that there are.
+template <typename Work, typename... Arguments>
+[[gnu::always_inline]] inline void for_kind(Element element, Arguments... arguments) {
   switch (element) {
     case Element::F16:
-      return take<Element::F16>(registers, rows, depth, down, to);
+      return Work::template of<Element::F16>(arguments...);
     case Element::Bf16:
-      return take<Element::Bf16>(registers, rows, depth, down, to);
+      return Work::template of<Element::Bf16>(arguments...);
     case Element::Tf32:
-      return take<Element::Tf32>(registers, rows, depth, down, to);
+      return Work::template of<Element::Tf32>(arguments...);
     case Element::E4m3:
-      return take<Element::E4m3>(registers, rows, depth, down, to);
+      return Work::template of<Element::E4m3>(arguments...);
     case Element::E5m2:
-      return take<Element::E5m2>(registers, rows, depth, down, to);
+      return Work::template of<Element::E5m2>(arguments...);
     case Element::S8:
-      return take<Element::S8>(registers, rows, depth, down, to);
+      return Work::template of<Element::S8>(arguments...);
     default:
-      return take<Element::U8>(registers, rows, depth, down, to);
+      return Work::template of<Element::U8>(arguments...);
   }
 }
 
@@ -271,8 +280,8 @@ template <typename Four, typename Wide>
   alignas(64) double columns[most_rows * most_depth];
   alignas(64) double right[row * most_depth];
   const unsigned depth = form.k, bands = form.m / row;
-  take_any(form.a(), a, form.m, depth, /*down=*/true, left);
-  take_any(form.b(), b, form.n, depth, /*down=*/false, columns);
+  for_kind<Take>(form.a(), a, form.m, depth, /*down=*/true, left);
+  for_kind<Take>(form.b(), b, form.n, depth, /*down=*/false, columns);
   for (unsigned band_of_n = 0; band_of_n * row < form.n; ++band_of_n) {
     transpose(columns + band_of_n * row * depth, depth, right);
     for (unsigned band = 0; band < bands; ++band) {
@@ -308,22 +317,24 @@ void multiply_128(const MatrixForm& form, const std::uint32_t* a, const std::uin
   multiply(form, a, b, c, d);
 }
 
-template <Element element>
-void numbers_in(const std::byte* chunk, double* to) {
-  constexpr unsigned count = 128 / bits_of(element);
-  for (unsigned n = 0; n < count; n += row) {
-    Doubles numbers;
-    if constexpr (count < row) {
-      std::byte padded[32] = {};
-      std::memcpy(padded, chunk, 16);
-      numbers_at<element>(padded, numbers);
-      std::memcpy(to, &numbers, count * sizeof *to);
-    } else {
-      numbers_at<element>(chunk + n * bits_of(element) / 8, numbers);
-      std::memcpy(to + n, &numbers, sizeof numbers);
+struct TakeChunk {
+  template <Element element>
+  static void of(const std::byte* chunk, double* to) {
+    constexpr unsigned count = 128 / bits_of(element);
+    for (unsigned n = 0; n < count; n += row) {
+      Doubles numbers;
+      if constexpr (count < row) {
+        std::byte padded[32] = {};
+        std::memcpy(padded, chunk, 16);
+        numbers_at<element>(padded, numbers);
+        std::memcpy(to, &numbers, count * sizeof *to);
+      } else {
+        numbers_at<element>(chunk + n * bits_of(element) / 8, numbers);
+        std::memcpy(to + n, &numbers, sizeof numbers);
+      }
     }
   }
-}
+};
 
 bool is_of(Element element, std::initializer_list<Element> kinds) {
   for (const Element kind : kinds)
@@ -358,23 +369,7 @@ std::vector<FragmentProduct> fragment_products() {
 }
 
 void numbers_in_chunk(Element element, const void* chunk, double* numbers) {
-  const auto* const bytes = static_cast<const std::byte*>(chunk);
-  switch (element) {
-    case Element::F16:
-      return numbers_in<Element::F16>(bytes, numbers);
-    case Element::Bf16:
-      return numbers_in<Element::Bf16>(bytes, numbers);
-    case Element::Tf32:
-      return numbers_in<Element::Tf32>(bytes, numbers);
-    case Element::E4m3:
-      return numbers_in<Element::E4m3>(bytes, numbers);
-    case Element::E5m2:
-      return numbers_in<Element::E5m2>(bytes, numbers);
-    case Element::S8:
-      return numbers_in<Element::S8>(bytes, numbers);
-    default:
-      return numbers_in<Element::U8>(bytes, numbers);
-  }
+  for_kind<TakeChunk>(element, static_cast<const std::byte*>(chunk), numbers);
 }
 
 void multiply_in_vectors(const MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c,

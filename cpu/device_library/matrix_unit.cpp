@@ -351,6 +351,27 @@ void together(std::uint32_t here, const Operation& operation, const Bring& bring
   if (here != 0) operation(lanes);
 }
 
+/// What a warp multiplies, and where the product goes.
+struct Product {
+  Product(const MatrixForm& of, const void* left, const void* right, const void* sums)
+      : form(of),
+        a(fragments_of(form, MatrixRole::A, form.a())),
+        b(fragments_of(form, MatrixRole::B, form.b())),
+        c(fragments_of(form, MatrixRole::Accumulator, form.c())),
+        d(fragments_of(form, MatrixRole::Accumulator, form.d())) {
+    a.take(left);
+    b.take(right);
+    c.take(sums);
+  }
+
+  WarpMultiplication of(std::uint32_t lane, const std::uint32_t* metadata) {
+    return WarpMultiplication{form, a.of(lane), b.of(lane), c.of(lane), d.of(lane), metadata[lane]};
+  }
+
+  MatrixForm form;
+  Fragments a, b, c, d;
+};
+
 }  // namespace
 
 void multiply_fragments(std::uint64_t bits, std::uint32_t here, const void* a, const void* b, const void* c,
@@ -362,37 +383,22 @@ void multiply_fragments(std::uint64_t bits, std::uint32_t here, const void* a, c
                         static_cast<Word*>(d));
     return;
   }
-  Fragments own_a = fragments_of(form, MatrixRole::A, form.a());
-  Fragments own_b = fragments_of(form, MatrixRole::B, form.b());
-  Fragments own_c = fragments_of(form, MatrixRole::Accumulator, form.c());
-  Fragments own_d = fragments_of(form, MatrixRole::Accumulator, form.d());
-  own_a.take(a);
-  own_b.take(b);
-  own_c.take(c);
-  together(here, multiply_warp, [&](std::uint32_t lane) {
-    return WarpMultiplication{form, own_a.of(lane), own_b.of(lane), own_c.of(lane), own_d.of(lane), metadata[lane]};
-  });
-  own_d.give(d);
+  Product product(form, a, b, c);
+  together(here, multiply_warp, [&](std::uint32_t lane) { return product.of(lane, metadata); });
+  product.d.give(d);
 }
 
 void multiply_checked_fragments(std::uint64_t bits, std::uint32_t here, const void* a, const void* b, const void* c,
                                 const std::uint32_t* metadata, void* d, const BlockState* block, std::uint32_t first) {
   multiply_fragments(bits, here, a, b, c, metadata, d);
   const auto form = std::bit_cast<MatrixForm>(bits);
-  Fragments own_d = fragments_of(form, MatrixRole::Accumulator, form.d());
-  if (is_integer(form.a()) || !may_be_notable(form, c, d, own_d.count * warp_lanes)) return;
-  Fragments own_a = fragments_of(form, MatrixRole::A, form.a());
-  Fragments own_b = fragments_of(form, MatrixRole::B, form.b());
-  Fragments own_c = fragments_of(form, MatrixRole::Accumulator, form.c());
-  own_d.take(d);
-  own_c.take(c);
-  own_a.take(a);
-  own_b.take(b);
+  const std::size_t sums = fragments_of(form, MatrixRole::Accumulator, form.d()).count * warp_lanes;
+  if (is_integer(form.a()) || !may_be_notable(form, c, d, sums)) return;
+  Product product(form, a, b, c);
+  product.d.take(d);
   const std::uint32_t line = metadata[warp_lanes];
   const auto tell = [&](void* const* lanes) { tell_of_products(lanes, form, block, first, line); };
-  together(here, tell, [&](std::uint32_t lane) {
-    return WarpMultiplication{form, own_a.of(lane), own_b.of(lane), own_c.of(lane), own_d.of(lane), metadata[lane]};
-  });
+  together(here, tell, [&](std::uint32_t lane) { return product.of(lane, metadata); });
 }
 
 void load_fragments(std::uint64_t bits, std::uint32_t here, const void* const* from, const std::uint32_t* strides,
