@@ -6,6 +6,7 @@
 #include "cpu/runtime/blocks/cluster.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/process/cost_model.hpp"
 #include "cpu/runtime/threads/faults.hpp"
 
 namespace cucore::cpu::runtime {
@@ -97,8 +98,10 @@ bool Block::run_round() {
 
 Block::Outcome Block::run() {
   // With race checks each poll costs more than a turn would save.
-  const std::uint32_t turn =
-      races() ? 0 : std::min(turn_switches, turn_of_thread * static_cast<std::uint32_t>(threads_.size()));
+  const std::uint32_t turn = races()
+                                 ? 0
+                                 : std::min(cost_model::turn_switches,
+                                            cost_model::turn_of_thread * static_cast<std::uint32_t>(threads_.size()));
   std::size_t polls_in_vain = 0;
   // Threads that wait for lanes that may still arrive go on when only polling is left. False: there are none, or only
   // lanes that poll themselves.
@@ -113,7 +116,7 @@ Block::Outcome Block::run() {
       polls_in_vain = 0;
     } else if (!has_stepped_ && !release_waiting()) {
       polls_in_vain += ready_.size();
-      if (polls_in_vain >= polls_before_yield) return Outcome::Polling;
+      if (polls_in_vain >= cost_model::polls_before_yield) return Outcome::Polling;
     }
     if (ready_.empty() || !has_polled_ || switches_ < turn) continue;
     release_waiting();  // those that they wait for may poll for ever
@@ -161,7 +164,7 @@ void Block::poll(DeviceThread& thread) {
 
 void Block::lap(const void* caller) {
   has_polled_ = true;
-  if (++laps_ < turn_laps) return;
+  if (++laps_ < cost_model::turn_laps) return;
   running_->instruction = reinterpret_cast<std::uintptr_t>(caller) - 1;
   poll(*running_);
 }

@@ -34,6 +34,7 @@
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/grid/watchdog.hpp"
 #include "cpu/runtime/process/check_settings.hpp"
+#include "cpu/runtime/process/cost_model.hpp"
 #include "cpu/runtime/threads/faults.hpp"
 #include "cpu/runtime/threads/threads.hpp"
 
@@ -43,9 +44,6 @@ namespace {
 
 /// Stack of the fiber that runs plain loops: one device thread's frame at a time.
 constexpr std::size_t smallest_stack = 64 * 1024;
-
-/// Blocks of a row that run together: many enough for several pages, few enough that caches keep their rows.
-constexpr std::uint64_t longest_row = 128;
 
 using Clock = std::chrono::steady_clock;
 
@@ -62,7 +60,8 @@ class Room {
       ++grid_.resident;
       return true;
     }
-    if (turns_in_vain_ == 0 || (residents >= grid_.usual_residents && turns_in_vain_ < patience)) return false;
+    if (turns_in_vain_ == 0 || (residents >= grid_.usual_residents && turns_in_vain_ < cost_model::patience))
+      return false;
     if (++grid_.resident <= most_resident() || grid_.is_cooperative) return true;
     leave();
     return false;
@@ -70,13 +69,10 @@ class Room {
   void leave() { --grid_.resident; }
 
  private:
-  /// Turns in which other participants may come for their shares.
-  static constexpr int patience = 16;
-  static constexpr int long_patience = 64;
-
   std::uint64_t most_resident() const {
-    if (turns_in_vain_ < long_patience) return grid_.most_resident;
-    return std::max(grid_.most_resident, most_stuck_threads / (grid_.threads_per_block * grid_.state.cluster_size));
+    if (turns_in_vain_ < cost_model::long_patience) return grid_.most_resident;
+    return std::max(grid_.most_resident,
+                    cost_model::most_stuck_threads / (grid_.threads_per_block * grid_.state.cluster_size));
   }
 
   Grid& grid_;
@@ -128,7 +124,7 @@ class PlainLoop final : public Resident {
     return fiber_.is_finished();
   }
   void lap(const void* caller) override {
-    if (++laps_ < turn_laps) return;
+    if (++laps_ < cost_model::turn_laps) return;
     laps_ = 0;
     if (grid_.is_abandoned()) {
       if (grid_.is_cancelled) fail_cancelled(reinterpret_cast<std::uintptr_t>(caller) - 1);
@@ -182,7 +178,7 @@ void PlainLoop::run_blocks() {
         set_block_id(block_, grid_, number);
       if (checks_) checks_->begin(number);
       const std::uint64_t left_of_row = std::min<std::uint64_t>(last - index, grid_.state.grid[0] - block_.block_id[0]);
-      block_.row_blocks = runs_rows ? static_cast<std::uint32_t>(std::min(left_of_row, longest_row)) : 1;
+      block_.row_blocks = runs_rows ? static_cast<std::uint32_t>(std::min(left_of_row, cost_model::longest_row)) : 1;
       if (run_block)
         run_block(&block_);
       else

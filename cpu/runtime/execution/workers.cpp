@@ -1,6 +1,5 @@
 // The pool of threads that run grids: see workers.hpp. Helpers spin briefly between grids, then park.
 #include "cpu/runtime/execution/workers.hpp"
-#include "cpu/runtime/process/check_settings.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +16,8 @@
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/objects/stream.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
+#include "cpu/runtime/process/cost_model.hpp"
 #include "cpu/runtime/threads/faults.hpp"
 #include "cpu/runtime/threads/placement.hpp"
 #include "cpu/runtime/threads/threads.hpp"
@@ -27,23 +28,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Picoseconds = std::chrono::duration<std::uint64_t, std::pico>;
-
-/// A grid with at most this many threads in all runs on one thread.
-constexpr std::uint64_t tiny_threads = 2048;
-
-/// So does a larger one that will be done, judging by its kernel's last run, before a sleeping thread could help. If it
-/// turns out to take twice as long, it gets helpers then.
-constexpr std::chrono::microseconds brief{5};
-/// Parts in which such a grid is run; the clock is read between them.
-constexpr std::uint64_t parts = 16;
-
-/// A helper that was woken and has not begun after this time most likely waits for the processor of another of our
-/// threads.
-constexpr std::chrono::microseconds late{60};
-
-/// Work of one thread that is worth another thread's help: less is done before all have come, and those that come to
-/// find nothing left take processors from others.
-constexpr std::chrono::microseconds worth_a_helper{10};
 
 struct Helper {
   pid_t thread;
@@ -76,12 +60,12 @@ Pool& pool() {
 std::uint64_t thread_count(const Grid& grid) { return grid.block_count * grid.threads_per_block; }
 
 bool is_tiny(const Grid& grid) {
-  return grid.block_count == 1 || (thread_count(grid) <= tiny_threads && !grid.is_cooperative);
+  return grid.block_count == 1 || (thread_count(grid) <= cost_model::tiny_threads && !grid.is_cooperative);
 }
 
 bool is_brief(const Grid& grid) {
   const std::uint64_t pace = grid.pace->load(std::memory_order_relaxed);
-  return pace != 0 && thread_count(grid) <= Picoseconds(brief).count() / pace && !grid.is_cooperative &&
+  return pace != 0 && thread_count(grid) <= Picoseconds(cost_model::brief).count() / pace && !grid.is_cooperative &&
          !grid.code->info.needs_fibers && !grid.code->info.counts_laps;
 }
 
@@ -94,7 +78,7 @@ unsigned int useful_helpers(const Grid& grid) {
   const unsigned int most = most_helpers(grid);
   const std::uint64_t pace = grid.pace->load(std::memory_order_relaxed);
   if (pace == 0 || grid.is_cooperative || grid.code->info.needs_fibers || grid.code->info.counts_laps) return most;
-  const std::uint64_t share = std::max<std::uint64_t>(1, Picoseconds(worth_a_helper).count() / pace);
+  const std::uint64_t share = std::max<std::uint64_t>(1, Picoseconds(cost_model::worth_a_helper).count() / pace);
   return static_cast<unsigned int>(std::clamp<std::uint64_t>(thread_count(grid) / share, 1, most));
 }
 
@@ -135,7 +119,7 @@ void hasten(Pool& self, Job& job) {
 void run_share(Grid& grid, std::uint64_t chunk, Clock::time_point begin, Clock::time_point until, Job* job = nullptr) {
   std::uint64_t taken = 0;
   if (job) {
-    taken = run_blocks(grid, 0, chunk, begin + late);
+    taken = run_blocks(grid, 0, chunk, begin + cost_model::late);
     if (grid.next_block.load(std::memory_order_relaxed) < grid.block_count) hasten(pool(), *job);
   }
   taken += run_blocks(grid, 0, chunk, until);
@@ -204,7 +188,8 @@ void run_on_threads(Grid& grid) {
   }
   if (is_brief(grid)) {
     const Clock::time_point now = Clock::now();
-    run_share(grid, (grid.block_count + parts - 1) / parts, now, now + 2 * brief);
+    run_share(grid, (grid.block_count + cost_model::parts_of_brief_grid - 1) / cost_model::parts_of_brief_grid, now,
+              now + 2 * cost_model::brief);
     if (grid.next_block.load(std::memory_order_relaxed) >= grid.block_count || grid.is_abandoned()) return;
   }
   Pool& self = pool();

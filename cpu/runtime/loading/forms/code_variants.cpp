@@ -5,18 +5,11 @@
 #include <utility>
 
 #include "cpu/runtime/process/check_settings.hpp"
+#include "cpu/runtime/process/cost_model.hpp"
 #include "cpu/runtime/process/settings.hpp"
 
 namespace cucore::cpu::runtime {
 namespace {
-
-/// Shapes of block that one kernel has code for at a time.
-constexpr std::size_t most_variants = 8;
-
-/// A kernel that runs fewer threads than this would be done before the vector form is compiled.
-constexpr std::uint64_t few_threads = 2048;
-/// Blocks of fewer threads leave most lanes of a vector idle.
-constexpr std::uint32_t small_block = 8;
 
 /// What the environment asks of all code, read once.
 struct Asked {
@@ -53,7 +46,8 @@ std::string march_from_environment() {
 FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
   const Asked& all = asked();
   if (all.debug || checker::seed()) return FormOfCode::Scalar;  // what can have no vectors
-  const bool is_worth_vectors = threads >= few_threads && block[0] * block[1] * block[2] >= small_block;
+  const bool is_worth_vectors =
+      threads >= cost_model::few_threads && block[0] * block[1] * block[2] >= cost_model::small_block;
   return all.form == FormOfCode::Auto && !is_worth_vectors ? FormOfCode::Scalar : all.form;
 }
 
@@ -92,7 +86,7 @@ void CodeVariants::add(const CompileOptions& options, std::shared_ptr<const Code
     stays_scalar_ |= options.form != FormOfCode::Scalar;
     return;
   }
-  if (variants_.size() >= most_variants) {
+  if (variants_.size() >= cost_model::most_variants) {
     const auto old = std::find_if(variants_.begin(), variants_.end(),
                                   [](const Variant& variant) { return !variant.code->names_functions_of_it; });
     if (old != variants_.end()) variants_.erase(old);
@@ -110,7 +104,7 @@ std::shared_ptr<LaterForm> CodeVariants::find_later(const std::uint32_t (&block)
 }
 
 void CodeVariants::add_later(std::shared_ptr<LaterForm> form) {
-  if (later_.size() >= most_variants) later_.erase(later_.begin());
+  if (later_.size() >= cost_model::most_variants) later_.erase(later_.begin());
   later_.push_back(std::move(form));
 }
 

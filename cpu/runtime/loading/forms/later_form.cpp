@@ -12,6 +12,7 @@
 #include "cpu/analysis/vector_limits.hpp"
 #include "cpu/runtime/loading/forms/compile_threads.hpp"
 #include "cpu/runtime/loading/forms/kernel_source.hpp"
+#include "cpu/runtime/process/cost_model.hpp"
 #include "cpu/runtime/process/device_identity.hpp"
 #include "cpu/runtime/process/trace.hpp"
 
@@ -19,21 +20,6 @@ namespace cucore::cpu::runtime {
 namespace {
 
 using std::chrono::nanoseconds;
-
-// Processor time of a compile in the vector form, and of an instruction in the scalar one, for each thread. Set by
-// bench/cpu_device/first_launch.py.
-constexpr nanoseconds time_of_compile = std::chrono::milliseconds(8);
-constexpr nanoseconds time_of_compile_per_instruction = std::chrono::microseconds(150);
-constexpr std::uint64_t picoseconds_of_instruction = 400;
-/// Likewise of a barrier or warp operation, and of a thread's beginning, on a fiber.
-constexpr std::uint64_t picoseconds_of_meeting = 100'000;
-
-/// Blocks for each thread that runs some, from which on a grid of unknown length may begin in the scalar form: the
-/// first ones are finished in it, however long they take.
-constexpr std::uint64_t blocks_of_a_thread = 16;
-
-/// From one look at a grid that runs to the next.
-constexpr nanoseconds shortest_look = std::chrono::milliseconds(1);
 
 nanoseconds time_of(clockid_t clock) {
   timespec now{};
@@ -51,12 +37,12 @@ std::optional<nanoseconds> time_before_vectors(const KernelOfProgram& kernel, co
   if (!meets && !analysis::has_independent_threads(module, reach)) return std::nullopt;
   if (!analysis::check_vector_form(module, reach, analysis::lay_out(module, reach).info, 0)) return std::nullopt;
   const std::size_t instructions = analysis::count_instructions(module, reach);
-  const nanoseconds compile = time_of_compile + instructions * time_of_compile_per_instruction;
+  const nanoseconds compile = cost_model::time_of_compile + instructions * cost_model::time_of_compile_per_instruction;
   if (analysis::may_repeat(module, reach)) {
-    if (launch.blocks < blocks_of_a_thread * worker_count()) return std::nullopt;
+    if (launch.blocks < cost_model::blocks_of_a_thread * worker_count()) return std::nullopt;
   } else {
-    std::uint64_t thread = instructions * picoseconds_of_instruction;
-    if (meets) thread += (1 + analysis::count_meetings(module, reach)) * picoseconds_of_meeting;
+    std::uint64_t thread = instructions * cost_model::picoseconds_of_instruction;
+    if (meets) thread += (1 + analysis::count_meetings(module, reach)) * cost_model::picoseconds_of_meeting;
     if (nanoseconds(launch.threads * thread / 1000) > compile) return std::nullopt;
   }
   return compile;
@@ -100,7 +86,7 @@ std::optional<Timed::Clock::time_point> LaterForm::on_time() {
     if (is_asked_for_ || threads_ == 0) return std::nullopt;
     if (!is_due()) {
       is_timed_ = true;
-      return Clock::now() + std::max<nanoseconds>((worth_ - spent_) / threads_, shortest_look);
+      return Clock::now() + std::max<nanoseconds>((worth_ - spent_) / threads_, cost_model::shortest_look);
     }
   }
   (void)compile_later(shared_from_this());
