@@ -1,3 +1,20 @@
+# cucore_driver_tests(target FILE...): a program of these tests, files of cpu/tests, that is linked to the driver.
+function(cucore_driver_tests target)
+  set(files ${ARGN})
+  list(TRANSFORM files PREPEND ${PROJECT_SOURCE_DIR}/cpu/tests/)
+  add_executable(${target} ${files})
+  cucore_test(${target})
+  target_link_libraries(${target} PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
+  target_compile_definitions(${target} PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+endfunction()
+
+# cucore_run_with(target name VARIABLE=value...): runs it as the test `name`, in this environment.
+function(cucore_run_with target name)
+  set(environment CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache ${ARGN})
+  add_test(NAME ${name} COMMAND ${target})
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
+endfunction()
+
 # Tests of the driver as a program sees it: linked to libcuda.so.1, nothing else of the CPU device.
 add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/image/cubin.cpp
@@ -50,64 +67,44 @@ add_test(NAME api_tests COMMAND api_tests)
 set_tests_properties(api_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache)
 
 # Textures, surfaces, batches of copies; nothing in it knows the CPU device, so it runs on a GPU's driver too (LD_PRELOAD=libcuda.so.1).
-add_executable(texture_tests
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/batch_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/driver_answers_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/pageable_memory_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/texture_lifetime_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/texture_places_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/compressed_texture_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/texture_shapes_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/texture_test.cpp)
-cucore_test(texture_tests)
-target_link_libraries(texture_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
-target_compile_definitions(texture_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
-add_test(NAME texture_tests COMMAND texture_tests)
-set_tests_properties(texture_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache)
+cucore_driver_tests(texture_tests
+  any_driver/batch_test.cpp
+  any_driver/driver_answers_test.cpp
+  any_driver/pageable_memory_test.cpp
+  any_driver/texture_lifetime_test.cpp
+  any_driver/texture_places_test.cpp
+  any_driver/compressed_texture_test.cpp
+  any_driver/texture_shapes_test.cpp
+  any_driver/texture_test.cpp)
+cucore_run_with(texture_tests texture_tests)
 # They have no errors, so the checker must report none.
-add_test(NAME texture_tests_checked COMMAND texture_tests)
-set_tests_properties(texture_tests_checked PROPERTIES
-  ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_CHECK=memory,race,init,sync"
-  FAIL_REGULAR_EXPRESSION "SUMMARY: [1-9]")
+cucore_run_with(texture_tests texture_tests_checked CUCORE_CPU_CHECK=memory,race,init,sync)
+set_tests_properties(texture_tests_checked PROPERTIES FAIL_REGULAR_EXPRESSION "SUMMARY: [1-9]")
 
 # What lanes of a warp do together, in every form of code; on a GPU's driver too.
-add_executable(warp_tests
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/exchange_programs.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/exchange_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/lane_machine.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/lane_programs.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/lane_programs_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/warp_test.cpp)
-cucore_test(warp_tests)
-target_link_libraries(warp_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
-target_compile_definitions(warp_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+cucore_driver_tests(warp_tests
+  any_driver/exchange_programs.cpp
+  any_driver/exchange_test.cpp
+  any_driver/lane_machine.cpp
+  any_driver/lane_programs.cpp
+  any_driver/lane_programs_test.cpp
+  any_driver/warp_test.cpp)
 foreach(setting FORM=auto FORM=scalar FORM=vector FORM=masked CHECK=memory CHECK=memory,race,init,sync CHECK_SEED=7)
-  add_test(NAME warp_tests_${setting} COMMAND warp_tests)
-  set_tests_properties(warp_tests_${setting} PROPERTIES
-    ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_${setting}")
+  cucore_run_with(warp_tests warp_tests_${setting} CUCORE_CPU_${setting})
 endforeach()
 
 # What blocks see of each other's accesses, in the scalar and in the vector form; on a GPU's driver too.
-add_executable(litmus_tests ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/litmus_test.cpp)
-cucore_test(litmus_tests)
-target_link_libraries(litmus_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
-target_compile_definitions(litmus_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+cucore_driver_tests(litmus_tests any_driver/litmus_test.cpp)
 foreach(form auto scalar vector)
-  add_test(NAME litmus_tests_${form} COMMAND litmus_tests)
-  set_tests_properties(litmus_tests_${form} PROPERTIES
-    ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_FORM=${form}")
+  cucore_run_with(litmus_tests litmus_tests_${form} CUCORE_CPU_FORM=${form})
 endforeach()
 
 # Grids that run for too long, in every form of code.
 if(NOT CUCORE_SANITIZE STREQUAL "thread")  # which holds signals back while code runs that it has not compiled
-  add_executable(timeout_tests ${PROJECT_SOURCE_DIR}/cpu/tests/api/timeout_test.cpp)
-  cucore_test(timeout_tests)
-  target_link_libraries(timeout_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
-  target_compile_definitions(timeout_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+  cucore_driver_tests(timeout_tests api/timeout_test.cpp)
   foreach(form scalar vector masked)
-    add_test(NAME timeout_tests_${form} COMMAND timeout_tests)
-    set_tests_properties(timeout_tests_${form} PROPERTIES TIMEOUT 120
-      ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_FORM=${form};CUCORE_CPU_TIMEOUT=0.1")
+    cucore_run_with(timeout_tests timeout_tests_${form} CUCORE_CPU_FORM=${form} CUCORE_CPU_TIMEOUT=0.1)
+    set_tests_properties(timeout_tests_${form} PROPERTIES TIMEOUT 120)
   endforeach()
 endif()
 
@@ -119,22 +116,15 @@ foreach(name library_named_cufft library_of_others)
   add_dependencies(api_tests ${name})
 endforeach()
 set_target_properties(library_named_cufft PROPERTIES PREFIX "" OUTPUT_NAME libcufft SUFFIX .so.12)
+
 # Kernels that launch kernels, in every form of code; on a GPU's driver too.
-add_executable(device_launch_tests ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/device_launch_test.cpp)
-cucore_test(device_launch_tests)
-target_link_libraries(device_launch_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
-target_compile_definitions(device_launch_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+cucore_driver_tests(device_launch_tests any_driver/device_launch_test.cpp)
 foreach(setting FORM=auto FORM=scalar FORM=vector FORM=masked CHECK=memory,race,init,sync CHECK_SEED=7)
-  add_test(NAME device_launch_tests_${setting} COMMAND device_launch_tests)
-  set_tests_properties(device_launch_tests_${setting} PROPERTIES
-    ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_${setting}")
+  cucore_run_with(device_launch_tests device_launch_tests_${setting} CUCORE_CPU_${setting})
 endforeach()
 
 # Kernels that change their form while they run. Each is compiled, so no folder is used.
-add_executable(later_form_tests ${PROJECT_SOURCE_DIR}/cpu/tests/api/later_form_test.cpp)
-cucore_test(later_form_tests)
-target_link_libraries(later_form_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
-target_compile_definitions(later_form_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+cucore_driver_tests(later_form_tests api/later_form_test.cpp)
 add_test(NAME later_form_tests COMMAND later_form_tests)
 set_tests_properties(later_form_tests PROPERTIES ENVIRONMENT "CUCORE_CPU_CACHE=0;CUCORE_CPU_FORM=auto")
 
