@@ -90,6 +90,11 @@ class LaterForm : public DriverTest {
     return memory;
   }
 
+  void run(CUfunction function, unsigned int grid, CUdeviceptr memory, std::uint32_t rounds) {
+    ASSERT_OK(launch(function, grid, block, nullptr, memory, rounds));
+    ASSERT_OK(cuCtxSynchronize());
+  }
+
   static void expect_right(CUdeviceptr memory, std::size_t threads, std::uint32_t rounds, std::uint32_t number) {
     const auto* const found = reinterpret_cast<const std::uint32_t*>(memory);
     for (std::size_t i = 0; i < threads; i += 1 + threads / 97)
@@ -103,12 +108,10 @@ TEST_F(LaterForm, one_long_launch_begins_in_the_scalar_form_and_ends_in_the_vect
   constexpr std::uint32_t rounds = 3000;
   const CUdeviceptr memory = allocate(grid * block);
   const std::size_t before = compiled();
-  ASSERT_OK(launch(function, grid, block, nullptr, memory, rounds));
-  ASSERT_OK(cuCtxSynchronize());
+  run(function, grid, memory, rounds);
   EXPECT_EQ(compiled(), before + 2);
   expect_right(memory, grid * block, rounds, 11);
-  ASSERT_OK(launch(function, grid, block, nullptr, memory, std::uint32_t{1}));
-  ASSERT_OK(cuCtxSynchronize());
+  run(function, grid, memory, 1);
   EXPECT_EQ(compiled(), before + 2) << "both forms are there";
   expect_right(memory, grid * block, 1, 11);
 }
@@ -117,8 +120,7 @@ TEST_F(LaterForm, a_kernel_that_runs_little_is_never_compiled_twice) {
   const CUfunction function = load(12);
   const CUdeviceptr memory = allocate(256 * block);
   const std::size_t before = compiled();
-  ASSERT_OK(launch(function, 256, block, nullptr, memory, std::uint32_t{1}));
-  ASSERT_OK(cuCtxSynchronize());
+  run(function, 256, memory, 1);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(compiled(), before + 1);
   expect_right(memory, 256 * block, 1, 12);
@@ -156,10 +158,8 @@ TEST_F(LaterForm, a_kernel_whose_threads_can_tell_how_others_run_waits_for_vecto
     const CUfunction function = load(++number, more);
     const CUdeviceptr memory = allocate(1024 * block);
     const std::size_t before = compiled();
-    ASSERT_OK(launch(function, 1024, block, nullptr, memory, std::uint32_t{300}));
-    ASSERT_OK(cuCtxSynchronize());
-    ASSERT_OK(launch(function, 1024, block, nullptr, memory, std::uint32_t{300}));
-    ASSERT_OK(cuCtxSynchronize());
+    run(function, 1024, memory, 300);
+    run(function, 1024, memory, 300);
     EXPECT_EQ(compiled(), before + 1) << kind;
   }
 }
@@ -176,8 +176,7 @@ TEST_F(LaterForm, a_kernel_whose_threads_only_meet_changes_between_blocks) {
     constexpr std::uint32_t rounds = 300;
     const CUdeviceptr memory = allocate(grid * block);
     const std::size_t before = compiled();
-    ASSERT_OK(launch(function, grid, block, nullptr, memory, rounds));
-    ASSERT_OK(cuCtxSynchronize());
+    run(function, grid, memory, rounds);
     EXPECT_EQ(compiled(), before + 2) << kind;
     expect_right(memory, grid * block, rounds, number);
   }
@@ -229,8 +228,7 @@ TEST_F(LaterForm, modules_and_contexts_may_go_while_it_is_compiled) {
     ASSERT_OK(cuCtxCreate(&own, nullptr, 0, device));
     const CUfunction function = load(200 + i);
     const CUdeviceptr memory = allocate(512 * block);
-    ASSERT_OK(launch(function, 512, block, nullptr, memory, std::uint32_t{100 + 50 * i}));
-    ASSERT_OK(cuCtxSynchronize());
+    run(function, 512, memory, 100 + 50 * i);
     expect_right(memory, 512 * block, 100 + 50 * i, 200 + i);
     if (i % 3 == 0) {
       EXPECT_OK(cuModuleUnload(module));
@@ -280,10 +278,8 @@ TEST_F(LaterForm, launches_wait_for_their_form_where_that_is_asked_for) {
   const CUfunction function = load(50);
   const CUdeviceptr memory = allocate(4096 * block);
   const std::size_t before = compiled();
-  ASSERT_OK(launch(function, 4096, block, nullptr, memory, std::uint32_t{300}));
-  ASSERT_OK(cuCtxSynchronize());
-  ASSERT_OK(launch(function, 4096, block, nullptr, memory, std::uint32_t{300}));
-  ASSERT_OK(cuCtxSynchronize());
+  run(function, 4096, memory, 300);
+  run(function, 4096, memory, 300);
   EXPECT_EQ(compiled(), before + 1);
   expect_right(memory, 4096 * block, 300, 50);
 }

@@ -36,6 +36,25 @@ void keep_to_some_cores() {
   EXPECT_EQ(0, sched_setaffinity(0, sizeof some, &some));
 }
 
+/// A kernel whose blocks all have %words, and each its %block and the place %out for it.
+std::string kernel_of_blocks(const std::string& body) {
+  return R"(
+.version 7.8
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 words, .param .u64 done)
+{
+  .reg .b32 %block, %seen;
+  .reg .b64 %words, %out, %offset;
+  .reg .pred %p;
+  ld.param.u64 %words, [words];
+  ld.param.u64 %out, [done];
+  mov.u32 %block, %ctaid.x;
+  mul.wide.u32 %offset, %block, 4;
+  add.u64 %out, %out, %offset;)" +
+         body + "\n}";
+}
+
 class WaitingBlocks : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { keep_to_some_cores(); }
@@ -156,30 +175,17 @@ TEST_F(WaitingBlocks, that_are_more_than_can_be_resident_go_on) {
   GTEST_SKIP() << "ThreadSanitizer maps more for each device thread than a process may have mappings for";
 #endif
   constexpr unsigned threads = 256, most_threads = 65536;
-  load(R"(
-.version 7.8
-.target sm_70
-.address_size 64
-.visible .entry k(.param .u64 words, .param .u64 done)
-{
-  .reg .b32 %all, %block, %seen;
-  .reg .b64 %words, %out, %offset;
-  .reg .pred %p;
-  ld.param.u64 %words, [words];
-  ld.param.u64 %out, [done];
-  mov.u32 %block, %ctaid.x;
+  load(kernel_of_blocks(R"(
+  .reg .b32 %all;
   mov.u32 %all, %nctaid.x;
   mul.lo.u32 %all, %all, 256;
-  mul.wide.u32 %offset, %block, 4;
-  add.u64 %out, %out, %offset;
   red.global.add.u32 [%words], 1;
 WAIT:
   ld.volatile.global.u32 %seen, [%words];
   setp.lt.u32 %p, %seen, %all;
   @%p bra WAIT;
   st.global.u32 [%out], %seen;
-  ret;
-})");
+  ret;)"));
   int most = 0;
   ASSERT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, function_, threads, 0));
   const unsigned blocks = static_cast<unsigned>(most * processors_) * 2 + 3;
@@ -194,21 +200,10 @@ WAIT:
 
 /// One thread walks a chain of volatile loads while its block holds the lock; the others ask for it once per barrier.
 TEST_F(WaitingBlocks, that_hold_a_lock_go_on_while_others_spin_through_barriers) {
-  load(R"(
-.version 7.8
-.target sm_70
-.address_size 64
-.visible .entry k(.param .u64 words, .param .u64 done)
-{
-  .reg .b32 %x, %block, %seen, %next;
-  .reg .b64 %words, %out, %at, %offset;
-  .reg .pred %p;
-  ld.param.u64 %words, [words];
-  ld.param.u64 %out, [done];
+  load(kernel_of_blocks(R"(
+  .reg .b32 %x, %next;
+  .reg .b64 %at;
   mov.u32 %x, %tid.x;
-  mov.u32 %block, %ctaid.x;
-  mul.wide.u32 %offset, %block, 4;
-  add.u64 %out, %out, %offset;
   setp.ne.u32 %p, %block, 0;
   @%p bra ASK;
   setp.ne.u32 %p, %x, 1;
@@ -235,8 +230,7 @@ ASK:
   @%p bra ASK;
   st.global.u32 [%out], %seen;
 END:
-  ret;
-})");
+  ret;)"));
   void* parameters[] = {&words_, &done_};
   ASSERT_OK(cuLaunchKernel(function_, 8, 1, 1, 256, 1, 1, 0, nullptr, parameters, nullptr));
   ASSERT_OK(cuCtxSynchronize());
@@ -247,20 +241,8 @@ END:
 
 /// Block b looks b times, once per barrier, and ends.
 TEST_F(WaitingBlocks, that_end_just_when_their_turn_is_over_have_ended) {
-  load(R"(
-.version 7.8
-.target sm_70
-.address_size 64
-.visible .entry k(.param .u64 words, .param .u64 done)
-{
-  .reg .b32 %block, %seen, %count;
-  .reg .b64 %words, %out, %offset;
-  .reg .pred %p;
-  ld.param.u64 %words, [words];
-  ld.param.u64 %out, [done];
-  mov.u32 %block, %ctaid.x;
-  mul.wide.u32 %offset, %block, 4;
-  add.u64 %out, %out, %offset;
+  load(kernel_of_blocks(R"(
+  .reg .b32 %count;
   mov.u32 %count, 0;
 LOOK:
   ld.volatile.global.u32 %seen, [%words];
@@ -270,8 +252,7 @@ LOOK:
   setp.lt.u32 %p, %count, %block;
   @%p bra LOOK;
   st.global.u32 [%out], %count;
-  ret;
-})");
+  ret;)"));
   constexpr unsigned block_count = most_waiting_blocks;
   void* parameters[] = {&words_, &done_};
   ASSERT_OK(cuLaunchKernel(function_, block_count, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
