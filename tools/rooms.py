@@ -53,7 +53,8 @@ ROOMS = {
     "cpu/compiler/debug": "cpu/ptx/tree cpu/abi cpu/compiler/ir",
     "cpu/compiler/emitters": "cpu/error cpu/ptx/tree cpu/abi cpu/analysis/flow cpu/analysis/layout "
     "cpu/analysis/instructions cpu/compiler/cost cpu/compiler/ir cpu/compiler/debug",
-    "cpu/compiler/checks": "cpu/abi cpu/analysis/flow cpu/analysis/instructions cpu/compiler/ir cpu/compiler/emitters",
+    "cpu/compiler/checks": "cpu/abi cpu/analysis/flow cpu/analysis/instructions cpu/compiler/cost cpu/compiler/ir "
+    "cpu/compiler/emitters",
     "cpu/device_library": "cpu/abi cpu/analysis/instructions",
     "cpu/compiler/instructions": "cpu/abi cpu/analysis/instructions cpu/compiler/ir cpu/compiler/emitters "
     "cpu/compiler/checks",

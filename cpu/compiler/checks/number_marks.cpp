@@ -13,6 +13,7 @@
 #include "cpu/abi/checks.hpp"
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/analysis/flow/synchronization.hpp"
+#include "cpu/compiler/cost/cost_model.hpp"
 
 namespace cucore::cpu::compiler {
 namespace {
@@ -224,7 +225,7 @@ void expand_number_marks(llvm::Module& ir) {
     for (llvm::BasicBlock& block : function) {
       groups.emplace_back();
       for (llvm::Instruction& i : block) {
-        if (ends_group(i) || groups.back().size() == most_marks_together) groups.emplace_back();
+        if (ends_group(i) || groups.back().size() == cost_model::most_marks_together) groups.emplace_back();
         if (is_number_mark(i)) groups.back().push_back(llvm::cast<llvm::CallInst>(&i));
       }
     }

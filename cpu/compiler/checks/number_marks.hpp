@@ -29,8 +29,6 @@ struct NumberMark {
 
 /// The most values of a mark: a result and what it was made of.
 inline constexpr unsigned most_values_of_mark = 4;
-/// The most marks that share a branch.
-inline constexpr unsigned most_marks_together = 6;
 
 /// Whether a result may be worth a report: cheap, true of zeros too where those may have come from underflow. Values
 /// are those of one thread, or vectors of all lanes, for which `host` may have instructions.

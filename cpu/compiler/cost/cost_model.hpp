@@ -128,6 +128,8 @@ inline constexpr std::size_t slots_at_a_time = 64;
 
 /// Bytes from the first access to the end of the last that one look answers for. Not measured by a committed bench.
 inline constexpr std::int64_t largest_span_of_checks = 4096;
+/// Results whose questions share a branch, in code whose numbers are checked. Not measured by a committed bench.
+inline constexpr unsigned most_marks_together = 6;
 /// Rounds of a loop that are worth a look before it. Not measured by a committed bench.
 inline constexpr unsigned fewest_rounds_to_look_before = 4;
 /// Operations deep that the comparisons of a mask are looked for. Not measured by a committed bench.

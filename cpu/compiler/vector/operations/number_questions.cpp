@@ -11,7 +11,7 @@ using llvm::Value;
 
 Result<void> NumberQuestions::emit_mark(llvm::CallInst& mark) {
   waiting_.push_back(&mark);
-  return waiting_.size() == most_marks_together ? flush() : Result<void>();
+  return waiting_.size() == cost_model::most_marks_together ? flush() : Result<void>();
 }
 
 bool NumberQuestions::is_uniform(const NumberMark& mark) {

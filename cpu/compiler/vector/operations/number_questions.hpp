@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cpu/compiler/checks/number_marks.hpp"
+#include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/vector/operations/block_checks.hpp"
 #include "cpu/compiler/vector/state/context.hpp"
 #include "cpu/compiler/vector/state/values.hpp"
@@ -29,7 +30,7 @@ class NumberQuestions {
   VectorValues& values_;
   BlockChecks& checks_;
   llvm::IRBuilder<>& b;
-  llvm::SmallVector<llvm::CallInst*, most_marks_together> waiting_;
+  llvm::SmallVector<llvm::CallInst*, cost_model::most_marks_together> waiting_;
   llvm::AllocaInst* room_ = nullptr;   ///< for the values of a mark
   llvm::AllocaInst* masks_ = nullptr;  ///< for the lanes of each chunk
 };
