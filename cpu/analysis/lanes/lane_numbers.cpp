@@ -15,7 +15,6 @@ using ptx::Instruction;
 using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Operand;
-using ptx::Space;
 
 namespace {
 

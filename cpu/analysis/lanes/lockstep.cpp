@@ -13,7 +13,6 @@ namespace {
 
 using ptx::FunctionId;
 using ptx::Instruction;
-using ptx::Modifier;
 using ptx::Opcode;
 using ptx::Space;
 

@@ -54,7 +54,7 @@ std::shared_ptr<Function> find_kernel(const DeviceCaller& caller, std::uint64_t 
   return function && &function->module().context() == caller.grid().context ? function : nullptr;
 }
 
-DeviceError check(Function& function, const LaunchRequest& request) {
+DeviceError check_request(Function& function, const LaunchRequest& request) {
   for (int axis = 0; axis < 3; ++axis)
     if (request.grid[axis] == 0 || request.block[axis] == 0) return DeviceError::InvalidConfiguration;
   if (!check_launch(function, request)) return DeviceError::InvalidConfiguration;
@@ -105,7 +105,7 @@ void run_child(const std::shared_ptr<LaunchedItem>& item, const std::shared_ptr<
 DeviceError launch_with(DeviceCaller& caller, const std::shared_ptr<Function>& function, const LaunchRequest& request,
                         std::uint64_t address, const ParameterBuffer* buffer, std::uint64_t stream) {
   if (!function) return DeviceError::InvalidDeviceFunction;
-  if (const DeviceError error = check(*function, request); error != DeviceError::Success) return error;
+  if (const DeviceError error = check_request(*function, request); error != DeviceError::Success) return error;
   const std::size_t bytes = function->description().parameter_bytes;
   if (bytes != 0 && !buffer) return DeviceError::InvalidValue;
   std::vector<std::max_align_t> parameters(bytes / sizeof(std::max_align_t) + 1);
@@ -168,7 +168,7 @@ std::uint64_t GetParameterBufferV2(DeviceCaller& caller, std::uint64_t function,
   assign(request.grid, grid);
   assign(request.block, block);
   request.dynamic_shared = shared;
-  const DeviceError error = kernel ? check(*kernel, request) : DeviceError::InvalidDeviceFunction;
+  const DeviceError error = kernel ? check_request(*kernel, request) : DeviceError::InvalidDeviceFunction;
   if (error != DeviceError::Success) {
     caller.set_error(error);
     return 0;
