@@ -7,11 +7,11 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-std::atomic<std::uint64_t> next_serial{1};
+std::atomic<std::uint64_t> next_launch_serial{1};
 
 }  // namespace
 
-LaunchRaces::LaunchRaces() : serial_(next_serial.fetch_add(1)) {}
+LaunchRaces::LaunchRaces() : serial_(next_launch_serial.fetch_add(1)) {}
 
 LaunchRaces::Page& LaunchRaces::page_at(std::uint64_t address) {
   struct Last {

@@ -101,7 +101,7 @@ std::int32_t unquantized(std::int32_t value, unsigned bits, bool is_signed) {
 }
 
 /// The half that the numbers between end points stand for.
-float half_of(std::int32_t value, bool is_signed) {
+float half_between(std::int32_t value, bool is_signed) {
   std::uint32_t half;
   if (is_signed)
     half = value < 0 ? 0x8000U | static_cast<std::uint32_t>((-value * 31) >> 5)
@@ -140,7 +140,7 @@ void decode_bc6h(const std::byte* block, unsigned n, bool is_signed, float (&tex
       return unquantized(is_signed ? extended(value, mode->width) : static_cast<std::int32_t>(value), mode->width,
                          is_signed);
     };
-    texel[c] = half_of(between(end(2 * line), end(2 * line + 1), weight), is_signed);
+    texel[c] = half_between(between(end(2 * line), end(2 * line + 1), weight), is_signed);
   }
 }
 
