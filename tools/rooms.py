@@ -110,7 +110,7 @@ ROOMS = {
     "cpu/api/export_tables": "cpu/runtime/process cpu/runtime/objects cpu/api",
     "cpu/api/device": "cpu/runtime/process cpu/runtime/objects cpu/runtime/memory cpu/api",
     "cpu/api/memory": "cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture cpu/api",
-    "cpu/api/code": "cpu/runtime/objects cpu/runtime/loading cpu/runtime/execution cpu/api",
+    "cpu/api/code": "cpu/runtime/objects cpu/runtime/texture cpu/runtime/loading cpu/runtime/execution cpu/api",
     "cpu/api/graph": "cpu/runtime/objects cpu/runtime/memory cpu/runtime/loading cpu/runtime/graph cpu/api",
     "cpu/nvml": "cpu/runtime/process",
     "cpu/toolkit_shims": "cpu/error cpu/ptx cpu/image cpu/linker cpu/runtime/process",

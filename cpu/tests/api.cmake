@@ -74,6 +74,7 @@ cucore_driver_tests(texture_tests
   any_driver/texture_lifetime_test.cpp
   any_driver/texture_places_test.cpp
   any_driver/compressed_texture_test.cpp
+  any_driver/texture_reference_test.cpp
   any_driver/texture_shapes_test.cpp
   any_driver/texture_test.cpp)
 cucore_run_with(texture_tests texture_tests)

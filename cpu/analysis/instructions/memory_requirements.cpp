@@ -18,12 +18,13 @@ using T = ptx::Type;
 
 namespace {
 
-/// Bindless objects only: what stands before the coordinates is a 64-bit register.
+/// What stands before the coordinates is a 64-bit register that holds an object's handle, or a reference.
 Result<void> texel_object(const Instruction& i, std::size_t operand, std::size_t elements) {
   const Operand& address = i.operands[operand];
   if (address.kind != Operand::Kind::Address) return not_supported("operands");
-  if (address.elements[0].kind == Operand::Kind::Variable)
-    return not_supported("a texture, sampler or surface reference");
+  const Operand& object = address.elements[0];
+  if (object.kind == Operand::Kind::Variable && object.scope == Operand::Scope::Function)
+    return not_supported("a reference that is a parameter");
   return require(address.elements.size() == elements, "a sampler of its own");
 }
 

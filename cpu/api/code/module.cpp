@@ -2,12 +2,16 @@
 #include "cpu/runtime/loading/module.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "cpu/api/code/variable_memory.hpp"
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/texture/texture_reference.hpp"
 
 using namespace cucore::cpu::api;
 namespace runtime = cucore::cpu::runtime;
@@ -30,6 +34,23 @@ CUresult load(CUmodule* out, Context& context, Result<std::shared_ptr<const Prog
   if (!program) return driver_result(program.failure());
   return driver_result(Module::load(context, *std::move(program), nullptr),
                        [&](const std::shared_ptr<Module>& module) { *out = module->handle(); });
+}
+
+/// The reference of a module's variable; `at` makes it the first time.
+template <class Reference, class F>
+CUresult get_reference(Reference* out, CUmodule handle, const char* name, bool is_surface, F&& at,
+                       EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_context(entry, [&](Context&) {
+    const auto module = runtime::find_module(handle);
+    if (!module) return CUDA_ERROR_INVALID_HANDLE;
+    if (!out || !name) return CUDA_ERROR_INVALID_VALUE;
+    std::uint64_t* const variable = module->find_reference(name, is_surface);
+    if (!variable) return CUDA_ERROR_NOT_FOUND;
+    std::shared_ptr<const void> ends_with_module;
+    *out = at(variable, &ends_with_module);
+    if (ends_with_module) module->keep(std::move(ends_with_module));
+    return CUDA_SUCCESS;
+  });
 }
 
 }  // namespace
@@ -111,4 +132,12 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, c
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
     return hand_out(module.find_variable(name), dptr, bytes);
   });
+}
+
+CUresult cuModuleGetTexRef(CUtexref* pTexRef, CUmodule hmod, const char* name) {
+  return get_reference(pTexRef, hmod, name, false, runtime::texture_reference_at);
+}
+
+CUresult cuModuleGetSurfRef(CUsurfref* pSurfRef, CUmodule hmod, const char* name) {
+  return get_reference(pSurfRef, hmod, name, true, runtime::surface_reference_at);
 }

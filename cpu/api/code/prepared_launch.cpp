@@ -98,3 +98,8 @@ CUresult cuLaunchGrid(CUfunction f, int grid_width, int grid_height) {
 CUresult cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream) {
   return launch(f, grid_width, grid_height, hStream);
 }
+
+// The references that a kernel names are bound by its module.
+CUresult cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref) {
+  return prepare(hfunc, texunit == CU_PARAM_TR_DEFAULT, [](PreparedLaunch&) {});
+}

@@ -116,6 +116,9 @@ Value* FunctionEmitter::source(const Operand& operand, ptx::Type type) {
     case Operand::Kind::Float:
       return literal(operand, type);
     case Operand::Kind::Variable: {
+      // A texture or surface reference is the handle that it holds.
+      if (operand.scope == Operand::Scope::Module && ptx::is_opaque(variable(operand).type))
+        return convert_bits(b.CreateLoad(b.getInt64Ty(), variable_pointer(operand)), to, false);
       Value* address = b.CreatePtrToInt(variable_pointer(operand), b.getInt64Ty());
       if (variable(operand).space == Space::Shared) {
         address = b.CreateSub(address, b.CreatePtrToInt(shared_base_, b.getInt64Ty()));

@@ -99,7 +99,7 @@ Result<void> Module::allocate_variables() {
   for (std::size_t i = 0; i < variables.size(); ++i) {
     addresses_.variables[i] = managed_->address(i);
     if (!has_memory(variables[i]) || variables[i].managed) continue;
-    const std::size_t bytes = std::max<std::size_t>(variables[i].size, 1);
+    const std::size_t bytes = std::max<std::size_t>(memory_size(variables[i]), 1);
     Result<std::uintptr_t> address = allocate_module_memory(context_, bytes, false);
     if (!address) return std::move(address).failure();
     addresses_.variables[i] = reinterpret_cast<void*>(*address);
@@ -144,6 +144,20 @@ Result<VariableMemory> Module::find_variable(std::string_view name) {
   return runtime::find_variable(*program_, name, address_of);
 }
 
+std::uint64_t* Module::find_reference(std::string_view name, bool is_surface) const {
+  const ptx::Type type = is_surface ? ptx::Type::Surfref : ptx::Type::Texref;
+  const std::vector<ptx::Variable>& variables = program_->ptx->variables;
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    if (variables[i].name == name && variables[i].type == type)
+      return static_cast<std::uint64_t*>(addresses_.variables[i]);
+  return nullptr;
+}
+
+void Module::keep(std::shared_ptr<const void> belonging) {
+  const std::lock_guard lock(belongings_mutex_);
+  belongings_.push_back(std::move(belonging));
+}
+
 void Module::give_function_addresses(std::string_view name) {
   const ptx::Module& ptx = *program_->ptx;
   for (std::size_t i = 0; i < ptx.variables.size(); ++i) {
@@ -161,6 +175,8 @@ void Module::give_function_addresses(std::string_view name) {
 void Module::unload() {
   for (const auto& function : functions_) function->end_handle();
   module_table().remove(handle_);
+  const std::lock_guard lock(belongings_mutex_);
+  belongings_.clear();
 }
 
 std::shared_ptr<Module> find_module(CUmodule handle) { return module_table().find(handle); }

@@ -40,6 +40,11 @@ class Module : public std::enable_shared_from_this<Module> {
   /// NotFound if there is no such variable. From then on the host can see what is in it.
   Result<VariableMemory> find_variable(std::string_view name);
 
+  /// The variable that holds the handle of a texture or surface reference; null if there is none.
+  std::uint64_t* find_reference(std::string_view name, bool is_surface) const;
+  /// Until the module is unloaded.
+  void keep(std::shared_ptr<const void> belonging);
+
   /// Ends the handles of the module and its functions; code and memory last until no launch uses them.
   void unload();
 
@@ -58,6 +63,8 @@ class Module : public std::enable_shared_from_this<Module> {
   std::shared_ptr<ManagedVariables> managed_;
   loader::ModuleAddresses addresses_;
   std::vector<std::unique_ptr<Function>> functions_;
+  std::mutex belongings_mutex_;
+  std::vector<std::shared_ptr<const void>> belongings_;
 };
 
 std::shared_ptr<Module> find_module(CUmodule handle);

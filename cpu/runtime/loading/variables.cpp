@@ -14,11 +14,15 @@ namespace cucore::cpu::runtime {
 
 bool has_memory(const ptx::Variable& variable) {
   const bool in_memory = variable.space == ptx::Space::Global || variable.space == ptx::Space::Const;
-  return in_memory && variable.linkage != ptx::Linkage::Extern && !ptx::is_opaque(variable.type);
+  return in_memory && variable.linkage != ptx::Linkage::Extern;
+}
+
+std::size_t memory_size(const ptx::Variable& variable) {
+  return ptx::is_opaque(variable.type) ? sizeof(std::uint64_t) : static_cast<std::size_t>(variable.size);
 }
 
 void write_initial_value(const ptx::Variable& variable, void* memory) {
-  std::memset(memory, 0, variable.size);  // memory may have been used before
+  std::memset(memory, 0, memory_size(variable));  // memory may have been used before
   if (!variable.initial.empty())
     std::memcpy(memory, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.size));
 }
@@ -29,7 +33,7 @@ Result<std::shared_ptr<ManagedVariables>> ManagedVariables::make(const Program& 
     std::uintptr_t address = 0;
     if (variable.managed && has_memory(variable)) {
       Context& context = devices().front()->primary_context();  // which need not be active
-      const std::size_t bytes = std::max<std::size_t>(variable.size, 1);
+      const std::size_t bytes = std::max<std::size_t>(memory_size(variable), 1);
       Result<std::uintptr_t> allocated = allocate_module_memory(context, bytes, true);
       if (!allocated) return std::move(allocated).failure();
       address = *allocated;

@@ -16,6 +16,8 @@
 namespace cucore::cpu::runtime {
 
 bool has_memory(const ptx::Variable& variable);
+/// Bytes; of a texture or surface reference those of the handle that it stands for.
+std::size_t memory_size(const ptx::Variable& variable);
 
 /// Zeros, and what the program says; addresses of other variables are not written.
 void write_initial_value(const ptx::Variable& variable, void* memory);
@@ -48,7 +50,7 @@ template <class AddressOf>
 Result<VariableMemory> find_variable(const Program& program, std::string_view name, AddressOf&& address_of) {
   const std::vector<ptx::Variable>& variables = program.ptx->variables;
   for (std::size_t i = 0; i < variables.size(); ++i) {
-    if (variables[i].name != name || !address_of(i)) continue;
+    if (variables[i].name != name || ptx::is_opaque(variables[i].type) || !address_of(i)) continue;
     return VariableMemory{reinterpret_cast<CUdeviceptr>(address_of(i)), static_cast<std::size_t>(variables[i].size)};
   }
   return ErrorCode::NotFound;

@@ -33,6 +33,7 @@ enum class HandleKind : std::uint8_t {
   PhysicalMemory = 0x22,
   ResourceDescription = 0x23,
   ExternalMemory = 0x24,
+  TextureReference = 0x25,
 };
 
 /// For live_objects; null: belongs to an object that is counted.
