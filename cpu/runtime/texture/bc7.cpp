@@ -23,12 +23,6 @@ constexpr std::array<Mode7, 8> modes7{{{3, 4, 0, 0, 4, 0, true, false, 3, 0},
                                        {1, 0, 0, 0, 7, 7, true, false, 4, 0},
                                        {2, 6, 0, 0, 5, 5, true, false, 2, 0}}};
 
-/// To eight bits, the highest ones once more behind the lowest.
-std::uint32_t widened(std::uint32_t value, unsigned bits) {
-  value <<= 8 - bits;
-  return value | value >> bits;
-}
-
 }  // namespace
 
 void decode_bc7(const std::byte* block, unsigned n, float (&texel)[4]) {

@@ -3,6 +3,7 @@
 #include "cpu/runtime/texture/block_compression.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -13,11 +14,18 @@ namespace {
 
 constexpr unsigned side = 4;
 
-/// A colour of 5, 6 and 5 bits.
-void colour_of(std::uint32_t packed, float (&colour)[3]) {
-  colour[0] = static_cast<float>(packed >> 11) / 31.0F;
-  colour[1] = static_cast<float>(packed >> 5 & 63) / 63.0F;
-  colour[2] = static_cast<float>(packed & 31) / 31.0F;
+// What stands between end points is what an H100 gives, for all of them: it differs from the specifications by up to 5 of
+// 255.
+
+/// A third of the way from one end point of five bits to the other, or half of it, in 255ths.
+std::uint32_t between_fives(std::uint32_t first, std::uint32_t second, bool is_half) {
+  return is_half ? (first + second) * 33 / 8 : (2 * first + second) * 22 / 8;
+}
+
+/// The same of end points of six bits.
+std::uint32_t between_sixes(std::uint32_t first, std::uint32_t second, bool is_half) {
+  const auto from = static_cast<int>(widened(first, 6)), way = static_cast<int>(widened(second, 6)) - from;
+  return static_cast<std::uint32_t>(256 * from + way / 4 + 128 + way * (is_half ? 128 : 80)) / 256;
 }
 
 /// Eight bytes. `has_alpha`: where the first end point is not the larger one, there are two colours less between, and
@@ -28,40 +36,67 @@ void decode_colour(const std::byte* block, unsigned n, bool has_alpha, float (&t
   const auto first = static_cast<std::uint32_t>(bits & 0xffff),
              second = static_cast<std::uint32_t>(bits >> 16 & 0xffff);
   const auto place = static_cast<unsigned>(bits >> (32 + 2 * n) & 3);
-  float ends[2][3];
-  colour_of(first, ends[0]);
-  colour_of(second, ends[1]);
   const bool is_full = !has_alpha || first > second;
+  const bool is_black = !is_full && place == 3;
+  // Towards the second end point is away from the first.
+  const std::uint32_t near = place % 2 == 0 ? first : second, far = place % 2 == 0 ? second : first;
   for (unsigned c = 0; c < 3; ++c) {
-    const float a = ends[0][c], b = ends[1][c];
-    texel[c] = place == 0   ? a
-               : place == 1 ? b
-               : !is_full   ? (place == 2 ? (a + b) / 2 : 0)
-               : place == 2 ? (2 * a + b) / 3
-                            : (a + 2 * b) / 3;
+    const unsigned shift = c == 0 ? 11 : c == 1 ? 5 : 0, width = c == 1 ? 6 : 5;
+    const auto channel = [&](std::uint32_t colour) { return colour >> shift & ((1U << width) - 1); };
+    const std::uint32_t value = place < 2 ? widened(channel(near), width)
+                                : c == 1  ? between_sixes(channel(near), channel(far), !is_full)
+                                          : between_fives(channel(near), channel(far), !is_full);
+    texel[c] = is_black ? 0.0F : static_cast<float>(value) / 255.0F;
   }
-  texel[3] = !is_full && place == 3 ? 0.0F : 1.0F;
+  texel[3] = is_black ? 0.0F : 1.0F;
 }
 
 /// One channel in eight bytes: end points of eight bits, places of three.
-float decode_channel(const std::byte* block, unsigned n, bool is_signed) {
+struct ChannelBlock {
+  std::array<int, 2> ends;
+  unsigned place;
+
+  bool is_full() const { return ends[0] > ends[1]; }  ///< six places are between the end points, not four
+  bool is_limit() const { return !is_full() && place >= 6; }
+};
+
+ChannelBlock channel_block(const std::byte* block, unsigned n, bool is_signed) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, block, sizeof bits);
   const auto number = [&](unsigned at) {
     const auto byte = static_cast<std::uint8_t>(bits >> 8 * at);
     return is_signed ? std::max<int>(static_cast<std::int8_t>(byte), -127) : static_cast<int>(byte);
   };
-  const int first = number(0), second = number(1);
-  const auto place = static_cast<int>(bits >> (16 + 3 * n) & 7);
-  const float largest = is_signed ? 127.0F : 255.0F;
+  return {{number(0), number(1)}, static_cast<unsigned>(bits >> (16 + 3 * n) & 7)};
+}
+
+/// The alpha of BC3.
+float decode_alpha(const std::byte* block, unsigned n) {
+  const ChannelBlock channel = channel_block(block, n, false);
+  if (channel.is_limit()) return channel.place == 7 ? 1.0F : 0.0F;
+  const auto place = static_cast<int>(channel.place);
   const auto fraction = [&](int of_first, int of_second) {
-    return static_cast<float>(of_first * first + of_second * second) /
-           (static_cast<float>(of_first + of_second) * largest);
+    return static_cast<float>(of_first * channel.ends[0] + of_second * channel.ends[1]) /
+           (static_cast<float>(of_first + of_second) * 255.0F);
   };
   if (place < 2) return fraction(1 - place, place);
-  if (first > second) return fraction(8 - place, place - 1);
-  if (place < 6) return fraction(6 - place, place - 1);
-  return place == 7 ? 1.0F : is_signed ? -1.0F : 0.0F;
+  return channel.is_full() ? fraction(8 - place, place - 1) : fraction(6 - place, place - 1);
+}
+
+/// A channel of BC4 and BC5: of sixteen bits, unlike that alpha.
+float decode_channel(const std::byte* block, unsigned n, bool is_signed) {
+  const ChannelBlock channel = channel_block(block, n, is_signed);
+  if (channel.is_limit()) return channel.place == 7 ? 1.0F : is_signed ? -1.0F : 0.0F;
+  // The weight of the second end point, in 257ths; where there is a sign, one more is added past the middle, of 258ths.
+  constexpr std::array<int, 8> of_six{0, 257, 36, 72, 113, 144, 185, 221}, of_four{0, 257, 48, 96, 161, 209, 0, 0};
+  const int weight = (channel.is_full() ? of_six : of_four)[channel.place];
+  const auto [first, second] = channel.ends;
+  if (!is_signed) return static_cast<float>(first * (257 - weight) + second * weight) / 65535.0F;
+  const bool is_nearer = channel.place == 5 && channel.is_full() ? false : weight > 100;
+  const int widened_weight = weight + (is_nearer ? 1 : 0);
+  const auto highest = [](int end) { return end >= 64 ? 1 : end <= -64 ? -1 : 0; };
+  const int value = first * (258 - widened_weight) + second * widened_weight + highest(is_nearer ? second : first);
+  return static_cast<float>(value) / 32767.0F;
 }
 
 }  // namespace
@@ -83,7 +118,7 @@ void decode_texel(BlockFormat format, const std::byte* block, unsigned x, unsign
     }
     case BlockFormat::Bc3:
       decode_colour(block + 8, n, false, texel);
-      texel[3] = decode_channel(block, n, false);
+      texel[3] = decode_alpha(block, n);
       return;
     case BlockFormat::Bc5:
     case BlockFormat::Bc5Signed:

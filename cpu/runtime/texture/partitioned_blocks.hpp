@@ -29,6 +29,12 @@ class Bits {
   unsigned position_ = 0;
 };
 
+/// To eight bits, the highest ones once more behind the lowest.
+constexpr std::uint32_t widened(std::uint32_t value, unsigned bits) {
+  value <<= 8 - bits;
+  return value | value >> bits;
+}
+
 /// Of so many lines, which one a texel is on.
 unsigned line_of(unsigned lines, unsigned partition, unsigned n);
 

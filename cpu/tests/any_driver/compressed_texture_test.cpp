@@ -1,5 +1,7 @@
-// Textures in compressed blocks, by views of arrays of words: BC1 to BC7. What blocks hold was computed by another
-// decoder, in eight bits a channel.
+// Textures in compressed blocks, by views of arrays of words: BC1 to BC7. What blocks hold was computed by other
+// decoders, in eight bits a channel: BC6H and BC7 by the specification's, BC1 to BC5 by a model of what an H100 gives for
+// all end points.
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -16,28 +18,28 @@ struct Block {
 const Block blocks[] = {
     {CU_RES_VIEW_FORMAT_UNSIGNED_BC1,
      {0x1055f812, 0xdda1494c, 0x00000000, 0x00000000},
-     {0xff0094ff, 0x5f05a4ff, 0xff0094ff, 0x1008adff, 0x1008adff, 0xaf029cff, 0xff0094ff, 0x1008adff, 0x1008adff,
-      0xff0094ff, 0xaf029cff, 0xaf029cff, 0x1008adff, 0x5f05a4ff, 0x1008adff, 0x5f05a4ff}},
+     {0xff0094ff, 0x6005a5ff, 0xff0094ff, 0x1008adff, 0x1008adff, 0xb0039cff, 0xff0094ff, 0x1008adff, 0x1008adff,
+      0xff0094ff, 0xb0039cff, 0xb0039cff, 0x1008adff, 0x6005a5ff, 0x1008adff, 0x6005a5ff}},
     {CU_RES_VIEW_FORMAT_UNSIGNED_BC1,
      {0xf8121055, 0xc7fde805, 0x00000000, 0x00000000},
-     {0xff0094ff, 0xff0094ff, 0x1008adff, 0x1008adff, 0x1008adff, 0x8704a0ff, 0x8704a0ff, 0x00000000, 0xff0094ff,
+     {0xff0094ff, 0xff0094ff, 0x1008adff, 0x1008adff, 0x1008adff, 0x8804a0ff, 0x8804a0ff, 0x00000000, 0xff0094ff,
       0x00000000, 0x00000000, 0x00000000, 0x00000000, 0xff0094ff, 0x1008adff, 0x00000000}},
     {CU_RES_VIEW_FORMAT_UNSIGNED_BC2,
      {0x8201e2bd, 0xdae44550, 0x965eda32, 0x309d6b79},
-     {0x94cbf7dd, 0xc571b5bb, 0xac9ed622, 0x94cbf7ee, 0xac9ed611, 0xc571b500, 0xc571b522, 0x94cbf788, 0x94cbf700,
-      0xac9ed655, 0x94cbf755, 0xc571b544, 0xde459444, 0xde4594ee, 0xac9ed6aa, 0xde4594dd}},
+     {0x94cbf7dd, 0xc66fb5bb, 0xada1d622, 0x94cbf7ee, 0xada1d611, 0xc66fb500, 0xc66fb522, 0x94cbf788, 0x94cbf700,
+      0xada1d655, 0x94cbf755, 0xc66fb544, 0xde459444, 0xde4594ee, 0xada1d6aa, 0xde4594dd}},
     {CU_RES_VIEW_FORMAT_UNSIGNED_BC3,
      {0x2f4514c8, 0xcdcc6929, 0x830c71c2, 0x79cb9e86},
-     {0x78452b61, 0x846163c8, 0x73381061, 0x78452b2d, 0x78452bae, 0x7e5347ae, 0x846163ae, 0x78452b14, 0x7e534714,
-      0x78452b61, 0x73381014, 0x7e534747, 0x8461637a, 0x78452b94, 0x7e534794, 0x84616347}},
+     {0x79452c61, 0x846163c8, 0x73381061, 0x79452c2d, 0x79452cae, 0x7e5447ae, 0x846163ae, 0x79452c14, 0x7e544714,
+      0x79452c61, 0x73381014, 0x7e544747, 0x8461637a, 0x79452c94, 0x7e544794, 0x84616347}},
     {CU_RES_VIEW_FORMAT_UNSIGNED_BC4,
      {0xa13fc814, 0x9d2c67ed, 0x00000000, 0x00000000},
-     {0xff000000, 0xff000000, 0x80000000, 0x14000000, 0x38000000, 0x5c000000, 0x5c000000, 0xff000000, 0xff000000,
-      0x80000000, 0xc8000000, 0x00000000, 0x38000000, 0x38000000, 0xff000000, 0x80000000}},
+     {0xff000000, 0xff000000, 0x85000000, 0x14000000, 0x36000000, 0x57000000, 0x57000000, 0xff000000, 0xff000000,
+      0x85000000, 0xc8000000, 0x00000000, 0x36000000, 0x36000000, 0xff000000, 0x85000000}},
     {CU_RES_VIEW_FORMAT_UNSIGNED_BC5,
      {0x18187993, 0x7253edc6, 0x4dabb481, 0x244caf9c},
-     {0x93950000, 0x8ba90000, 0x93000000, 0x87000000, 0x799f0000, 0x87810000, 0x79ff0000, 0x809f0000, 0x84ff0000,
-      0x84a90000, 0x7c8b0000, 0x79000000, 0x849f0000, 0x87810000, 0x87b40000, 0x8bb40000}},
+     {0x93940000, 0x8caa0000, 0x93000000, 0x88000000, 0x79a10000, 0x88810000, 0x79ff0000, 0x80a10000, 0x84ff0000,
+      0x84aa0000, 0x7d8b0000, 0x79000000, 0x84a10000, 0x88810000, 0x88b40000, 0x8cb40000}},
     {CU_RES_VIEW_FORMAT_UNSIGNED_BC6H,
      {0xb1852f24, 0xa26b7f62, 0x0ab8ab67, 0x986e86cb},
      {0x18ff0bff, 0x19ff0bff, 0x11ff0cff, 0x10ff0dff, 0x16ff0bff, 0x11ff0dff, 0x10ff0eff, 0x11ff0dff, 0x19ff0bff,
@@ -179,8 +181,8 @@ TEST_F(CompressedTextures, blocks_decode_to_their_texels) {
 }
 
 TEST_F(CompressedTextures, signed_channels_go_from_minus_one_to_one) {
-  // 127 and -127 as end points: all eight places, the lines between them too.
-  const float expected[] = {1.0F, -1.0F, 5 / 7.0F, 3 / 7.0F, 1 / 7.0F, -1 / 7.0F, -3 / 7.0F, -5 / 7.0F};
+  // 127 and -127 as end points: all eight places, the lines between them too, in 129ths as an H100 has them.
+  const float expected[] = {1.0F, -1.0F, 93 / 129.0F, 57 / 129.0F, 15 / 129.0F, -15 / 129.0F, -57 / 129.0F, -93 / 129.0F};
   for (const auto format : {CU_RES_VIEW_FORMAT_SIGNED_BC4, CU_RES_VIEW_FORMAT_SIGNED_BC5}) {
     std::uint64_t indices = 0;
     for (std::uint64_t n = 0; n < 8; ++n) indices |= n << 3 * n;
@@ -189,11 +191,40 @@ TEST_F(CompressedTextures, signed_channels_go_from_minus_one_to_one) {
     const std::uint32_t block[4] = {low, high, low, high};
     const auto found = at<Float4>("tex_2d_float4", texture_of(format, block), places());
     for (std::size_t n = 0; n < 8; ++n) {
-      EXPECT_NEAR(expected[n], channels_of(found[n])[0], 0.01) << n;
+      EXPECT_NEAR(expected[n], channels_of(found[n])[0], 1e-4) << n;
       if (format == CU_RES_VIEW_FORMAT_SIGNED_BC5) {
-        EXPECT_NEAR(expected[n], channels_of(found[n])[1], 0.01) << n;
+        EXPECT_NEAR(expected[n], channels_of(found[n])[1], 1e-4) << n;
       }
     }
+  }
+}
+
+TEST_F(CompressedTextures, what_lies_between_end_points_has_the_bits_that_gpus_give) {
+  // Red 31 and 0, green 63 and 0, blue 0 and 31: places 0 to 3.
+  const std::uint32_t colours[4] = {0x001fffe0, 0xe4, 0, 0};
+  const auto colour = at<Float4>("tex_2d_float4", texture_of(CU_RES_VIEW_FORMAT_UNSIGNED_BC1, colours), places());
+  EXPECT_EQ(170 / 255.0F, colour[2].x);
+  EXPECT_EQ(175 / 255.0F, colour[2].y);
+  EXPECT_EQ(85 / 255.0F, colour[2].z);
+  EXPECT_EQ(85 / 255.0F, colour[3].x);
+  EXPECT_EQ(80 / 255.0F, colour[3].y);
+  EXPECT_EQ(170 / 255.0F, colour[3].z);
+  // 5 and 0, then 0 and 5: places 0 to 7.
+  std::uint64_t indices = 0;
+  for (std::uint64_t n = 0; n < 8; ++n) indices |= n << 3 * n;
+  const auto words_of = [&](std::uint32_t ends) {
+    const std::uint64_t bits = ends | indices << 16;
+    return std::array<std::uint32_t, 2>{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
+  };
+  const auto six = words_of(0x0005), four = words_of(0x0500);
+  const std::uint32_t wide[4] = {six[0], six[1], 0, 0}, narrow[4] = {four[0], four[1], 0, 0};
+  const auto of_six = at<Float4>("tex_2d_float4", texture_of(CU_RES_VIEW_FORMAT_UNSIGNED_BC4, wide), places());
+  const auto of_four = at<Float4>("tex_2d_float4", texture_of(CU_RES_VIEW_FORMAT_UNSIGNED_BC4, narrow), places());
+  const float expected_six[] = {1285, 0, 1105, 925, 720, 565, 360, 180};
+  const float expected_four[] = {0, 1285, 240, 480, 805, 1045, 0, 65535};
+  for (std::size_t n = 0; n < 8; ++n) {
+    EXPECT_EQ(expected_six[n] / 65535.0F, of_six[n].x) << n;
+    EXPECT_EQ(expected_four[n] / 65535.0F, of_four[n].x) << n;
   }
 }
 
