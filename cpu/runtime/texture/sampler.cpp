@@ -71,6 +71,21 @@ float rounded(double value) {
   return value - nearest == beyond - value ? beyond : nearest;
 }
 
+bool is_normalized_integer(const TexelFormat& format) {
+  return format.block == BlockFormat::None && format.channel_bytes <= 2 && format.kind != TexelFormat::Kind::Float &&
+         format.kind != TexelFormat::Kind::Half;
+}
+
+/// A weighted sum of integers of 8 or 16 bits that stand for numbers up to 1: in steps of as many as 16 bits have, the
+/// nearest, of two the larger.
+float stepped(double value, const TexelFormat& format) {
+  const bool has_sign = format.kind == TexelFormat::Kind::Signed || format.kind == TexelFormat::Kind::SignedNormalized;
+  const double steps = has_sign ? 32767.0 : 65535.0;
+  const double largest = format.channel_bytes == 2 ? steps : has_sign ? 127.0 : 255.0;
+  const double sum = std::nearbyint(value * largest * whole_weight);  // the integer that it was
+  return static_cast<float>(std::floor(sum * steps / (largest * whole_weight) + 0.5) / steps);
+}
+
 /// A level of detail or a length: safe to turn into an integer; NaN becomes 0.
 double bounded(double value) {
   constexpr double far_away = 1099511627776.0;
@@ -250,7 +265,9 @@ class Fetch {
       }
     }
     Texel result;
-    for (unsigned int c = 0; c < 4; ++c) result.value[c] = rounded(sums[c]);
+    const bool is_stepped = filters_ && is_normalized_integer(texture_.format) && !is_srgb_ && !has_border();
+    for (unsigned int c = 0; c < 4; ++c)
+      result.value[c] = is_stepped ? stepped(sums[c], texture_.format) : rounded(sums[c]);
     return result;
   }
 

@@ -243,4 +243,17 @@ TEST_F(Textures, gathering_takes_one_channel_of_four_texels_counter_clockwise) {
   EXPECT_EQ((Float4{104, 105, 102, 101}), one<Float4>("gather_green", t, Float4{2, 1}));
 }
 
+TEST_F(Textures, what_lies_between_small_integers_comes_in_steps_of_sixteen_bits) {
+  const CUDA_TEXTURE_DESC filtered = reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR);
+  const std::vector<Float4> places{{0.5F + 1 / 256.0F, 0.5F}, {0.5F + 77 / 256.0F, 0.5F}};
+  const CUarray bytes = array(CU_AD_FORMAT_UNSIGNED_INT8, 1, 2, 1);
+  fill(bytes, std::vector<std::uint8_t>{122, 66});
+  EXPECT_EQ((std::vector<float>{31298 / 65535.0F, 27025 / 65535.0F}),
+            at<float>("tex_2d", texture(resource_of(bytes), filtered), places));
+  const CUarray with_signs = array(CU_AD_FORMAT_SIGNED_INT16, 1, 2, 1);
+  fill(with_signs, std::vector<std::int16_t>{-1334, 29049});
+  EXPECT_EQ((std::vector<float>{-1215 / 32767.0F, 7805 / 32767.0F}),
+            at<float>("tex_2d", texture(resource_of(with_signs), filtered), places));
+}
+
 }  // namespace
