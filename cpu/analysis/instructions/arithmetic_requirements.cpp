@@ -114,6 +114,7 @@ Result<void> conversion(const Instruction& i) {
   }
   if (i.operands.size() != 2) return not_supported("operands");
   if (i.has(M::Relu) && !(is_half(to) && from == T::F32)) return not_supported(".relu needs .f32 to a half");
+  if (i.has(M::Satfinite) && !(is_half(to) && from == T::F32)) return not_supported(".satfinite needs .f32 to a half");
   if (is_integer(to) && is_integer(from)) return require(!rounds && !to_nearest_integer, "rounding between integers");
   if (is_integer(to)) return require(to_nearest_integer, "needs .rni, .rzi, .rmi or .rpi");
   if (is_integer(from)) return require(rounds && !to_nearest_integer, "needs .rn, .rz, .rm or .rp");
@@ -121,6 +122,12 @@ Result<void> conversion(const Instruction& i) {
   const bool narrows = size_in_bytes(to) < size_in_bytes(from) || (is_half(to) && is_half(from));
   if (narrows && !rounds) return not_supported("needs .rn, .rz, .rm or .rp");
   return require(!to_nearest_integer, "rounds to an integer between different types");
+}
+
+Result<void> tf32_conversion(const Instruction& i) {
+  if (i.types != std::vector{T::Tf32, T::F32}) return not_supported("type");
+  if (i.has(M::Rna) + i.has(M::Rn) + i.has(M::Rz) != 1) return not_supported("needs .rna, .rn or .rz");
+  return require(!i.has(M::Relu) || !i.has(M::Rna), ".relu needs .rn or .rz");
 }
 
 Result<void> eight_bit_conversion(const Instruction& i) {

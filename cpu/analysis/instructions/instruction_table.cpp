@@ -148,8 +148,10 @@ constexpr Form table[] = {
     // data movement and conversion
     {O::Mov, emit_mov, 2, 2, integers | bits | floats | predicate | TypeSet{T::B128}, plain, requirements::move},
     {O::Cvt, emit_cvt, 2, 3, integers | TypeSet{T::U8, T::S8} | floats | halves,
-     rounding | ModifierSet{M::Rni, M::Rzi, M::Rmi, M::Rpi, M::Ftz, M::Sat, M::Relu}, requirements::conversion},
-    {O::Cvt, emit_cvt_tf32, 2, 2, {T::Tf32, T::F32}, {M::Rna}, requirements::two_types},
+     rounding | ModifierSet{M::Rni, M::Rzi, M::Rmi, M::Rpi, M::Ftz, M::Sat, M::Satfinite, M::Relu},
+     requirements::conversion},
+    {O::Cvt, emit_cvt_tf32, 2, 2, {T::Tf32, T::F32}, {M::Rna, M::Rn, M::Rz, M::Satfinite, M::Relu},
+     requirements::tf32_conversion},
     {O::Cvt, emit_cvt_pack, 3, 4, {T::U2, T::S2, T::U4, T::S4, T::U8, T::S8, T::U16, T::S16, T::S32, T::B32},
      {M::Pack, M::Sat}, requirements::packing_conversion},
     {O::Cvt, emit_cvt_fp8, 2, 3, {T::E4m3x2, T::E5m2x2, T::F32, T::F16x2}, {M::Rn, M::Satfinite, M::Relu},

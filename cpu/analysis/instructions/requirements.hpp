@@ -25,6 +25,7 @@ Result<void> agreed_video(const ptx::Instruction& i);
 Result<void> two_types(const ptx::Instruction& i);
 Result<void> slct_types(const ptx::Instruction& i);
 Result<void> conversion(const ptx::Instruction& i);
+Result<void> tf32_conversion(const ptx::Instruction& i);
 Result<void> eight_bit_conversion(const ptx::Instruction& i);
 Result<void> packing_conversion(const ptx::Instruction& i);
 Result<void> move(const ptx::Instruction& i);

@@ -74,10 +74,20 @@ Value* limited(FunctionEmitter& f, const Instruction& i, Value* value) {
   return value;
 }
 
+/// The half of a value; with .satfinite the largest in the place of infinity, whose bits are one more.
+Value* to_half(FunctionEmitter& f, const Instruction& i, Value* value, Type half) {
+  Value* bits = narrow(f, limited(f, i, value), half, rounding_of(i));
+  if (!i.has(M::Satfinite)) return bits;
+  Value* infinity = f.b.getInt16(half == Type::F16 ? 0x7c00 : 0x7f80);
+  Value* is_infinite = f.b.CreateICmpEQ(f.b.CreateAnd(bits, 0x7fff), infinity);
+  return f.b.CreateSub(bits, f.b.CreateZExt(is_infinite, bits->getType()));
+}
+
 Value* float_to_float(FunctionEmitter& f, const Instruction& i, Value* value) {
   const Type to = i.types[0];
-  value = limited(f, i, to_nearby_integer(f, i, value));
-  if (is_half(to)) return narrow(f, value, to, rounding_of(i));
+  value = to_nearby_integer(f, i, value);
+  if (is_half(to)) return to_half(f, i, value, to);
+  value = limited(f, i, value);
   if (f.type_of(to) == value->getType()) return i.has(M::Ftz) ? flush_subnormal(f.b, value) : value;
   if (to == Type::F64) return f.b.CreateFPExt(value, f.b.getDoubleTy());
   const Rounding rounding = rounding_of(i);
@@ -91,8 +101,7 @@ Value* packed_halves(FunctionEmitter& f, const Instruction& i) {
   const Type half = i.types[0] == Type::F16x2 ? Type::F16 : Type::Bf16;
   Value* packed = f.b.getInt32(0);
   for (std::size_t n : {1U, 2U}) {
-    Value* value = limited(f, i, float_source(f, i, n));
-    Value* bits = f.b.CreateZExt(narrow(f, value, half, rounding_of(i)), f.b.getInt32Ty());
+    Value* bits = f.b.CreateZExt(to_half(f, i, float_source(f, i, n), half), f.b.getInt32Ty());
     packed = f.b.CreateOr(packed, n == 1 ? f.b.CreateShl(bits, 16) : bits);
   }
   return packed;
@@ -120,12 +129,22 @@ void emit_cvt(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], result, to);
 }
 
-/// cvt.rna.tf32.f32: ten fraction bits, halves rounded away from zero; the dropped bits become zero
+/// cvt.tf32.f32: ten fraction bits, the dropped ones become zero. .rna rounds halves away from zero, .rn to even.
 void emit_cvt_tf32(FunctionEmitter& f, const Instruction& i) {
-  Value* bits = f.source(i.operands[1], Type::B32);
-  Value* rounded = f.b.CreateAnd(f.b.CreateAdd(bits, f.b.getInt32(0x1000)), f.b.getInt32(~std::uint32_t{0x1fff}));
-  Value* is_finite = f.b.CreateICmpULT(f.b.CreateAnd(bits, 0x7fffffff), f.b.getInt32(0x7f800000));
-  f.define(i.operands[0], f.b.CreateSelect(is_finite, rounded, bits), Type::B32);
+  Value* bits = f.b.CreateBitCast(limited(f, i, f.source(i.operands[1], Type::F32)), f.b.getInt32Ty());
+  Value* rounded = bits;
+  if (i.has(M::Rna)) rounded = f.b.CreateAdd(bits, f.b.getInt32(0x1000));
+  if (i.has(M::Rn))
+    rounded = f.b.CreateAdd(bits, f.b.CreateAdd(f.b.getInt32(0xfff), f.b.CreateAnd(f.b.CreateLShr(bits, 13), 1)));
+  rounded = f.b.CreateAnd(rounded, f.b.getInt32(~std::uint32_t{0x1fff}));
+  Value* infinity = f.b.getInt32(0x7f800000);
+  const auto size = [&](Value* of) { return f.b.CreateAnd(of, f.b.getInt32(0x7fffffff)); };
+  rounded = f.b.CreateSelect(f.b.CreateICmpULT(size(bits), infinity), rounded, bits);
+  if (i.has(M::Satfinite)) {
+    Value* is_infinite = f.b.CreateICmpEQ(size(rounded), infinity);
+    rounded = f.b.CreateSelect(is_infinite, f.b.CreateSub(rounded, f.b.getInt32(0x2000)), rounded);
+  }
+  f.define(i.operands[0], rounded, Type::B32);
 }
 
 namespace {

@@ -26,6 +26,8 @@ rz.f32.f64 rm.f32.f64 rp.f32.f64 rz.f16.f32 rn.ftz.f32.f64 ftz.f64.f32 rzi.ftz.s
 rn.f32.s8 rn.f32.u8 rn.f64.s8 rn.f64.u8 rn.f16.u32 rn.f16.u16 rn.f16.s8 rn.f16.u8 rzi.u16.f16 rzi.u32.f16 rzi.s64.f16
 rzi.u64.f16 rzi.s16.f32 rzi.u16.f32 rzi.s8.f32 rzi.u8.f32 rzi.s16.f64 rzi.u8.f64 rzi.sat.u8.f32 f64.f16 sat.f64.f64
 rn.relu.f16.f32 rn.relu.bf16.f32 rni.f16.f16 rpi.f16.f16 rzi.f16.f16 sat.f16.f16 rn.sat.f16.f32 rn.sat.f32.f64 rn.sat.f32.s32
+rn.satfinite.f16.f32 rn.satfinite.bf16.f32 rz.satfinite.f16.f32 rz.satfinite.bf16.f32 rn.satfinite.relu.f16.f32
+rn.satfinite.relu.bf16.f32
 """
 
 INTEGRAL = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
@@ -62,7 +64,9 @@ def converter(mods):
                 real = ieee.to_integral(real, rounding)
             if relu and real is not None and real.negative:
                 return 0
-            return FORMATS[to_type].round_real(real, rounding, ftz and to_type == "f32", sat)
+            result = FORMATS[to_type].round_real(real, rounding, ftz and to_type == "f32", sat)
+            is_largest = "satfinite" in mods and result & ~FORMATS[to_type].sign == FORMATS[to_type].infinity
+            return result - 1 if is_largest else result
         if real is None:
             return nan_to_integer(to_type, from_type)
         low, high = limits(to_type)
@@ -105,6 +109,8 @@ def near(from_type, to_type):
 
 def requirements(mods):
     """bf16 converts to and from f32 on 8.0; everything else about it came with 9.0."""
+    if "satfinite" in mods:
+        return {"version": "8.1", "target": "sm_90"}
     if "bf16" in mods and mods[-2:] not in (["bf16", "f32"], ["f32", "bf16"]):
         return {"version": "7.8", "target": "sm_90"}
     return {}
@@ -138,7 +144,9 @@ def cases():
 
 
 def packed_cases():
-    for text in ("rn.f16x2.f32", "rn.bf16x2.f32", "rn.relu.f16x2.f32", "rz.bf16x2.f32"):
+    plain = ("rn.f16x2.f32", "rn.bf16x2.f32", "rn.relu.f16x2.f32", "rz.bf16x2.f32")
+    saturating = ("rn.satfinite.f16x2.f32", "rz.satfinite.bf16x2.f32", "rn.satfinite.relu.bf16x2.f32")
+    for text in plain + saturating:
         mods = text.split(".")
         lane = mods[-2][:-2]
         one = converter([*mods[:-2], lane, "f32"])
@@ -154,7 +162,10 @@ def packed_cases():
             f"cvt.{text} %d, %a, %b;",
             rows,
             lambda a, b, one=one: one(a) << 16 | one(b),
+            **requirements(mods),
         )
+    for text in ("rn", "rz", "rn.relu", "rz.relu", "rna.satfinite"):
+        yield tf32_case(text)
     yield Case(
         "cvt.rna.tf32.f32",
         "f32 to tf32, ties away from zero",
@@ -165,6 +176,27 @@ def packed_cases():
         lambda a: (a + 0x1000) & 0xFFFFE000 if (a & 0x7FFFFFFF) + 0x1000 < 0x7F800000 else a & 0x80000000 | 0x7F800000,
         notes=lambda a: "the low 13 bits are unspecified by PTX" if a & 0x1FFF else "",
     )
+
+
+def tf32_case(text):
+    """Ten fraction bits: the last 13 are rounded away and zero. NaN is left to `.rna`, which keeps it."""
+    spelling = f"cvt.{text}.tf32.f32"
+    mods = text.split(".")
+
+    def converted(bits):
+        sign, size = bits & 0x80000000, bits & 0x7FFFFFFF
+        if sign and "relu" in mods:
+            return 0
+        if size < 0x7F800000:
+            size += {"rna": 0x1000, "rn": 0xFFF + (size >> 13 & 1), "rz": 0}[mods[0]]
+            size &= ~0x1FFF
+        return sign | (0x7F7FE000 if size == 0x7F800000 and "satfinite" in mods else size)
+
+    edges = (0x3F800FFF, 0x3F801000, 0x3F801001, 0x3F803000, 0x7F7FE000, 0x7F7FEFFF, 0x7F7FF000, 0x7F7FFFFF, 0x7F800000)
+    rows = [(bits | sign,) for bits in edges for sign in (0, 0x80000000)] + operand_rows(spelling, ["f32"], 40)
+    rows = [row for row in dict.fromkeys(rows) if row[0] & 0x7FFFFFFF <= 0x7F800000]
+    says = f"f32 to tf32 ({', '.join(mods)})"
+    return Case(spelling, says, "a:f32", "d:b32", f"{spelling} %d, %a;", rows, converted, version="8.1", target="sm_90")
 
 
 def packing_cases():
