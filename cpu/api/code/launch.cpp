@@ -64,10 +64,9 @@ CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request,
   return in_stream_order(entry, handle, [&](Context&, Stream& stream) {
     if (stream.is_capturing()) return capture_launch(stream, f, request, attributes);
     const auto is_of_graphs = [](const CUlaunchAttribute& each) {
-      return each.id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE &&
-             each.value.deviceUpdatableKernelNode.deviceUpdatable != 0;
+      return each.id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
     };
-    if (std::any_of(attributes.begin(), attributes.end(), is_of_graphs)) return CUDA_ERROR_INVALID_VALUE;
+    if (std::any_of(attributes.begin(), attributes.end(), is_of_graphs)) return CUDA_ERROR_NOT_SUPPORTED;
     std::shared_ptr<Function> function;
     // A library's kernel runs in the stream's context.
     const CUresult result = runtime::find_function(stream.context(), f, &function);
@@ -75,7 +74,18 @@ CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request,
   });
 }
 
-/// Checks an attribute of cuLaunchKernelEx. `event`: to record behind the kernel.
+/// An event to record behind the kernel, which stands for its blocks' end; as a GPU's driver, only without a time.
+CUresult read_event(CUevent handle, int flags, CUevent* event) {
+  const auto found = runtime::find_event(handle);
+  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  if (flags == CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_ILLEGAL_STATE;
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (found->has_timing() || found->is_interprocess()) return CUDA_ERROR_NOT_SUPPORTED;
+  *event = handle;
+  return CUDA_SUCCESS;
+}
+
+/// Checks an attribute of cuLaunchKernelEx as an H100's driver does. `event`: to record behind the kernel.
 CUresult read(const CUlaunchAttribute& attribute, CUevent* event) {
   const CUlaunchAttributeValue& value = attribute.value;
   if (attribute.id == launch_portable_cluster_mode || attribute.id == launch_shared_memory_mode) {
@@ -84,36 +94,23 @@ CUresult read(const CUlaunchAttribute& attribute, CUevent* event) {
     return mode == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;  // the default is what the function's attributes say
   }
   switch (attribute.id) {
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-      if (value.clusterDim.x == 0 || value.clusterDim.y == 0 || value.clusterDim.z == 0)
-        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-      return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-      *event = value.programmaticEvent.event;
-      return CUDA_SUCCESS;
+      return read_event(value.programmaticEvent.event, value.programmaticEvent.flags, event);
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-      *event = value.launchCompletionEvent.event;
-      return CUDA_SUCCESS;
+      return read_event(value.launchCompletionEvent.event, value.launchCompletionEvent.flags, event);
     // Hints, and permissions to overlap that need not be used.
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-      return value.nvlinkUtilCentricScheduling <= 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-      return CUDA_SUCCESS;  // looked at with the node
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: {
+      const auto policy = static_cast<int>(value.clusterSchedulingPolicyPreference);
+      return policy >= CU_CLUSTER_SCHEDULING_POLICY_DEFAULT && policy <= CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING
+                 ? CUDA_SUCCESS
+                 : CUDA_ERROR_INVALID_VALUE;
+    }
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return driver_result(runtime::check_attribute(attribute));
   }
 }
 
@@ -157,11 +154,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
     const CUresult result = read(config->attrs[i], &handle);
     if (result != CUDA_SUCCESS) return in_context([&](Context&) { return result; });
   }
-  const auto event = handle ? runtime::find_event(handle) : nullptr;
-  if (handle && !event) return in_context([](Context&) { return CUDA_ERROR_INVALID_HANDLE; });
   const LaunchRequest request = runtime::request_of(*config, kernelParams, extra);
   const CUresult result = launch_on(config->hStream, f, request, std::span(config->attrs, config->numAttrs));
-  return result == CUDA_SUCCESS && event ? cuEventRecord(handle, config->hStream) : result;
+  return result == CUDA_SUCCESS && handle ? cuEventRecord(handle, config->hStream) : result;
 }
 
 CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) {

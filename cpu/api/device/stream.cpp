@@ -61,11 +61,6 @@ void copy_sync_policy(const Stream& stream, CUstreamAttrValue& value) {
 }
 
 /// Misses cannot persist. Programs do set other kinds of hits, which an H100's driver accepts as well.
-bool is_access_window(const CUaccessPolicyWindow& window) {
-  return window.num_bytes <= runtime::largest_access_window && window.hitRatio >= 0 && window.hitRatio <= 1 &&
-         window.missProp != CU_ACCESS_PROPERTY_PERSISTING;
-}
-
 CUresult wait_value(CUstream handle, CUstreamBatchMemOpType type, CUdeviceptr addr, cuuint64_t value,
                     unsigned int flags) {
   CUstreamBatchMemOpParams operation{};
@@ -245,7 +240,7 @@ CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
 CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* param) {
   return query_stream(hStream, [&](Stream& stream) {
     if (!param) return CUDA_ERROR_INVALID_VALUE;
-    switch (attr) {  // hints; priority is fixed at creation
+    switch (attr) {  // hints
       case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
         if (param->syncPolicy < CU_SYNC_POLICY_AUTO || param->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
           return CUDA_ERROR_INVALID_VALUE;
@@ -258,11 +253,13 @@ CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstr
         stream.mem_sync_domain.store(param->memSyncDomain);
         return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-        if (!is_access_window(param->accessPolicyWindow)) return CUDA_ERROR_INVALID_VALUE;
+        if (!runtime::is_access_window(param->accessPolicyWindow)) return CUDA_ERROR_INVALID_VALUE;
         stream.set_access_window(param->accessPolicyWindow);
         return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        stream.set_priority(std::clamp(param->priority, greatest_priority, least_priority));
         return CUDA_SUCCESS;
       default:
         return CUDA_ERROR_INVALID_VALUE;

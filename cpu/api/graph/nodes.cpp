@@ -157,6 +157,9 @@ CUresult of_kernel_node(CUgraphNode node, F&& call) {
 }
 
 CUresult set_attribute(GraphNode& node, const runtime::KernelPayload& old, CUlaunchAttribute attribute) {
+  if (const auto checked = runtime::check_attribute(attribute); !checked) return driver_result(checked);
+  if (attribute.id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+    attribute.value.priority = std::clamp(attribute.value.priority, -5, 0);  // as streams have
   runtime::KernelPayload kernel = old;
   if (attribute.id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
     if (const auto made = runtime::make_updatable(attribute, &kernel); !made) return driver_result(made);

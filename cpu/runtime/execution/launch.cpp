@@ -230,6 +230,46 @@ void apply(const CUlaunchAttribute& attribute, LaunchRequest* request) {
   request->cluster[2] = attribute.value.clusterDim.z;
 }
 
+Result<void> check_attribute(const CUlaunchAttribute& attribute) {
+  constexpr std::uint8_t most_domains = 4;
+  const CUlaunchAttributeValue& value = attribute.value;
+  bool is_valid = false;
+  switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+      is_valid = true;
+      break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: {
+      const bool has_zero = value.clusterDim.x == 0 || value.clusterDim.y == 0 || value.clusterDim.z == 0;
+      const bool is_absent = value.clusterDim.x == 0 && value.clusterDim.y == 0 && value.clusterDim.z == 0;
+      if (has_zero && !is_absent) return ErrorCode::InvalidClusterSize;
+      is_valid = true;
+      break;
+    }
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      is_valid = is_access_window(value.accessPolicyWindow);
+      break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      is_valid = value.memSyncDomainMap.default_ < most_domains && value.memSyncDomainMap.remote < most_domains;
+      break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+      is_valid = value.memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT ||
+                 value.memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
+      break;
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      is_valid = value.sharedMemCarveout <= 100;
+      break;
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+      is_valid = value.nvlinkUtilCentricScheduling <= 1;
+      break;
+    default:
+      break;
+  }
+  return is_valid ? Result<void>() : ErrorCode::InvalidValue;
+}
+
 LaunchRequest request_of(const CUlaunchConfig& config, void** parameters, void** extra) {
   LaunchRequest request{{config.gridDimX, config.gridDimY, config.gridDimZ},
                         {config.blockDimX, config.blockDimY, config.blockDimZ},

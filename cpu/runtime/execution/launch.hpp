@@ -37,6 +37,10 @@ LaunchRequest request_of(const CUlaunchConfig& config, void** parameters, void**
 /// Notes what `attribute` asks for, if it concerns the request.
 void apply(const CUlaunchAttribute& attribute, LaunchRequest* request);
 
+/// Whether a launch or a node of a graph can have the attribute, and with this value; what asks for a cluster is looked
+/// at with the kernel.
+Result<void> check_attribute(const CUlaunchAttribute& attribute);
+
 /// A CUresult, and so are the results of its parts: a Result, which is returned in memory, would slow every launch.
 CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream);
 

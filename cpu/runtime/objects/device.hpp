@@ -40,6 +40,10 @@ inline constexpr std::size_t l2_bytes = std::size_t{4} << 20;
 inline constexpr std::size_t persisting_l2_step = l2_bytes / 16;
 inline constexpr std::size_t most_persisting_l2 = 10 * persisting_l2_step;
 inline constexpr std::size_t largest_access_window = std::size_t{128} << 20;
+inline bool is_access_window(const CUaccessPolicyWindow& window) {
+  return window.num_bytes <= largest_access_window && window.hitRatio >= 0 && window.hitRatio <= 1 &&
+         window.missProp != CU_ACCESS_PROPERTY_PERSISTING;
+}
 inline constexpr std::size_t max_parameter_bytes = 32764;
 inline constexpr int host_node = 0;  ///< the NUMA node of the host; there is no other, as the device says of itself
 

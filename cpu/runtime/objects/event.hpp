@@ -45,6 +45,7 @@ class Event {
   Context& context() const { return context_; }
   CUevent handle() const { return handle_; }
   bool has_timing() const { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
+  bool is_interprocess() const { return (flags_ & CU_EVENT_INTERPROCESS) != 0; }
 
   /// InvalidHandle unless the event was made for other processes.
   Result<CUipcEventHandle> share() const;

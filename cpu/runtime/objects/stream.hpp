@@ -72,7 +72,8 @@ class Stream final : public Drained, public Timed, public std::enable_shared_fro
   Context& context() const { return context_; }
   Kind kind() const { return kind_; }
   unsigned int flags() const { return flags_; }
-  int priority() const { return priority_; }
+  int priority() const { return priority_.load(); }
+  void set_priority(int priority) { priority_.store(priority); }
   std::uint64_t id() const { return id_; }
   CUstream handle() const { return handle_; }
 
@@ -138,7 +139,7 @@ class Stream final : public Drained, public Timed, public std::enable_shared_fro
   Context& context_;
   const Kind kind_;
   const unsigned int flags_;
-  const int priority_;
+  std::atomic<int> priority_;
   const std::uint64_t id_;
   CUstream handle_ = nullptr;
   mutable std::mutex mutex_;
