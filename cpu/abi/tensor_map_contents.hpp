@@ -19,6 +19,7 @@ struct TensorMapContents {
   std::uint8_t element_strides[5];
   std::uint8_t rank, type, interleave, swizzle, promotion, fill, is_im2col;  ///< the driver API's enumerators
   std::uint8_t element_bytes;
+  std::uint8_t is_wide;  ///< an im2col map that moves along the width alone; no copy of this driver reads it
   std::uint32_t magic;
 };
 static_assert(sizeof(TensorMapContents) <= 128);

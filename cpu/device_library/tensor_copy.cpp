@@ -55,6 +55,7 @@ const char* why_illegal(const TensorMapContents& map, const BoxPlace& box) {
     return "the tensor map has another number of dimensions than the instruction";
   if (lacks_steps_or_extents(map))
     return "the tensor map has no type of elements, or 0 for an element stride or an extent of its box";
+  if (map.is_wide != 0) return "the tensor map is for im2col::w copies, which this device does not have";
   if ((map.is_im2col != 0) != box.is_im2col()) return "the tensor map is of the other mode, tiled or im2col";
   if (box.rank == four_rows && map.box[1] != 1) return "four rows are copied by a tensor map whose box is not one row";
   if (map.interleave != 0) return "interleaved tensor maps are not supported";

@@ -119,6 +119,22 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType ten
   });
 }
 
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank,
+                                     void* globalAddress, const cuuint64_t* globalDim, const cuuint64_t* globalStrides,
+                                     int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth,
+                                     cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn,
+                                     const cuuint32_t* elementStrides, CUtensorMapInterleave interleave,
+                                     CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
+                                     CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
+  return for_tensor_map([&] {
+    return runtime::encode_im2col_wide(
+        tensorMap,
+        {tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides, interleave, swizzle,
+         l2Promotion, oobFill},
+        {pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth, channelsPerPixel, pixelsPerColumn, mode});
+  });
+}
+
 CUresult cuTensorMapReplaceAddress(CUtensorMap* tensorMap, void* globalAddress) {
   return for_tensor_map([&] { return runtime::replace_address(tensorMap, globalAddress); });
 }

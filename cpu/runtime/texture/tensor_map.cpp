@@ -53,15 +53,15 @@ std::uint64_t span_of(CUtensorMapSwizzle swizzle) {
 }
 
 bool is_valid(const MappedTensor& r) {
-  if (bytes_of(r.type) == 0 || r.rank < 1 || r.rank > 5 || !r.extents || !r.element_strides) return false;
-  if (r.rank > 1 && !r.strides) return false;
+  if (bytes_of(r.type) == 0 || r.rank < 1 || r.rank > 5) return false;
+  if (!r.extents || !r.strides || !r.element_strides) return false;
   if (r.interleave < CU_TENSOR_MAP_INTERLEAVE_NONE || r.interleave > CU_TENSOR_MAP_INTERLEAVE_32B) return false;
   if (r.swizzle < CU_TENSOR_MAP_SWIZZLE_NONE || r.swizzle > CU_TENSOR_MAP_SWIZZLE_128B) return false;
   if (r.promotion < CU_TENSOR_MAP_L2_PROMOTION_NONE || r.promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B) return false;
   const bool is_interleaved = r.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE;
   const std::uint64_t unit = r.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
-  if (!r.address || reinterpret_cast<std::uintptr_t>(r.address) % unit != 0 || (is_interleaved && r.rank < 3))
-    return false;
+  // No address: to be replaced.
+  if (reinterpret_cast<std::uintptr_t>(r.address) % unit != 0 || (is_interleaved && r.rank < 3)) return false;
   const bool is_float = r.type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   if (r.fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE &&
       (r.fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA || !is_float))
@@ -71,28 +71,49 @@ bool is_valid(const MappedTensor& r) {
     if (r.element_strides[i] == 0 || r.element_strides[i] > 8) return false;
     if (i > 0 && (r.strides[i - 1] % unit != 0 || r.strides[i - 1] >= (std::uint64_t{1} << 40))) return false;
   }
-  return r.interleave != CU_TENSOR_MAP_INTERLEAVE_32B || r.swizzle == CU_TENSOR_MAP_SWIZZLE_32B;
+  return true;
+}
+
+/// The channels of an im2col map's pixel.
+bool are_valid_channels(const MappedTensor& tensor, cuuint32_t channels) {
+  if (channels == 0 || channels > 256) return false;
+  const std::uint64_t bytes = channels * bytes_of(tensor.type);
+  return tensor.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || (bytes % 16 == 0 && bytes <= span_of(tensor.swizzle));
 }
 
 bool is_valid(const MappedTensor& tensor, const cuuint32_t* box) {
   if (!box) return false;
-  for (cuuint32_t i = 0; i < tensor.rank; ++i)
+  constexpr std::uint64_t most_bytes = std::uint64_t{227} << 10;  // of shared memory
+  std::uint64_t bytes = bytes_of(tensor.type);
+  for (cuuint32_t i = 0; i < tensor.rank; ++i) {
     if (box[i] == 0 || box[i] > 256) return false;
+    bytes *= box[i];
+  }
+  if (bytes > most_bytes) return false;
   const std::uint64_t inner = box[0] * bytes_of(tensor.type);
   return tensor.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || (inner % 16 == 0 && inner <= span_of(tensor.swizzle));
 }
 
 bool is_valid(const MappedTensor& tensor, const PixelBox& box) {
   if (tensor.rank < 3 || !box.lower || !box.upper) return false;
-  if (box.channels == 0 || box.channels > 256 || box.pixels == 0 || box.pixels > 1024) return false;
+  if (!are_valid_channels(tensor, box.channels) || box.pixels == 0 || box.pixels > 1024) return false;
   const int limit = tensor.rank == 3 ? 32768 : tensor.rank == 4 ? 128 : 16;
   for (cuuint32_t i = 0; i + 2 < tensor.rank; ++i) {
     for (const int offset : {box.lower[i], box.upper[i]})
       if (offset < -limit || offset >= limit) return false;
     if (static_cast<std::int64_t>(tensor.extents[i + 1]) + box.upper[i] - box.lower[i] <= 0) return false;
   }
-  return tensor.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
-         box.channels * bytes_of(tensor.type) <= span_of(tensor.swizzle);
+  return true;
+}
+
+bool is_valid(const MappedTensor& tensor, const WidePixelBox& box) {
+  const bool has_mode =
+      box.mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W || box.mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128;
+  if (tensor.rank < 3 || !has_mode || !are_valid_channels(tensor, box.channels)) return false;
+  if (box.pixels == 0 || box.pixels > 1024) return false;
+  for (const int offset : {box.lower, box.upper})
+    if (offset < -32768 || offset > 32767) return false;
+  return static_cast<std::int64_t>(tensor.extents[1]) + box.upper - box.lower > 0;
 }
 
 Encoded encode(const MappedTensor& tensor) {
@@ -142,6 +163,18 @@ Result<void> encode_im2col(CUtensorMap* map, const MappedTensor& tensor, const P
     encoded.lower[i] = static_cast<std::int16_t>(box.lower[i]);
     encoded.upper[i] = static_cast<std::int16_t>(box.upper[i]);
   }
+  put(map, encoded);
+  return {};
+}
+
+Result<void> encode_im2col_wide(CUtensorMap* map, const MappedTensor& tensor, const WidePixelBox& box) {
+  if (!map || !is_valid(tensor) || !is_valid(tensor, box)) return ErrorCode::InvalidValue;
+  Encoded encoded = encode(tensor);
+  encoded.is_im2col = encoded.is_wide = 1;
+  encoded.box[0] = static_cast<std::uint16_t>(box.channels);
+  encoded.box[1] = static_cast<std::uint16_t>(box.mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W ? box.pixels : 128);
+  encoded.lower[0] = static_cast<std::int16_t>(box.lower);
+  encoded.upper[0] = static_cast<std::int16_t>(box.upper);
   put(map, encoded);
   return {};
 }

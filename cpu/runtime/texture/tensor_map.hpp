@@ -30,10 +30,20 @@ struct PixelBox {
   cuuint32_t pixels;    ///< per column
 };
 
+/// The same of a map that moves along the width alone.
+struct WidePixelBox {
+  int lower, upper;
+  cuuint32_t channels;  ///< per pixel
+  cuuint32_t pixels;    ///< per column, unless the mode says 128
+  CUtensorMapIm2ColWideMode mode;
+};
+
 /// InvalidValue for everything that the documentation of cuTensorMapEncodeTiled forbids.
 Result<void> encode_tiled(CUtensorMap* map, const MappedTensor& tensor, const cuuint32_t* box);
 /// The same for cuTensorMapEncodeIm2col.
 Result<void> encode_im2col(CUtensorMap* map, const MappedTensor& tensor, const PixelBox& box);
+/// The same for cuTensorMapEncodeIm2colWide. Such maps can be made, as on other devices that have no copies for them.
+Result<void> encode_im2col_wide(CUtensorMap* map, const MappedTensor& tensor, const WidePixelBox& box);
 Result<void> replace_address(CUtensorMap* map, void* address);
 
 }  // namespace cucore::cpu::runtime
