@@ -75,7 +75,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
     if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0) return CUDA_ERROR_INVALID_VALUE;
     const auto threads = static_cast<std::uint32_t>(blockSize);
     if (function.max_active_blocks(threads, 0) < numBlocks) return CUDA_ERROR_INVALID_VALUE;
-    const size_t taken = function.description().info.declared_shared + runtime::shared_reserved_per_block;
+    const size_t taken = function.description().info.declared_shared;  // what is reserved is not counted, as on an H100
     const size_t share = runtime::shared_per_multiprocessor / static_cast<size_t>(numBlocks);
     *dynamicSmemSize = std::min(share - std::min(share, taken), function.max_dynamic_shared());
     return CUDA_SUCCESS;

@@ -41,7 +41,6 @@ CUresult allocate_on_device(CUdeviceptr* dptr, size_t bytesize, Allocation::Kind
 
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
   return in_context([&](Context& context) {
-    if (!free && !total) return CUDA_ERROR_INVALID_VALUE;
     if (free) *free = runtime::free_memory(context.device());
     if (total) *total = context.device().total_memory();
     return CUDA_SUCCESS;

@@ -74,7 +74,6 @@ Result<void> Function::set_attribute(CUfunction_attribute attribute, int value) 
       carveout_.store(value);
       return {};
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-      if (value != 0 && value != 1) return ErrorCode::InvalidValue;
       may_be_large_cluster_.store(value != 0);
       return {};
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:

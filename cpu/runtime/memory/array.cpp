@@ -130,7 +130,8 @@ std::shared_ptr<MipmappedArray> find_mipmapped_array(CUmipmappedArray handle) {
 
 Result<void> destroy_array(CUarray handle) {
   const auto array = array_table().find(handle);
-  if (!array || array->is_level() || !array_table().remove(handle)) return ErrorCode::InvalidHandle;
+  if (array && array->is_level()) return {};  // goes with its mipmapped array, as on GPUs
+  if (!array || !array_table().remove(handle)) return ErrorCode::InvalidHandle;
   array->set_destroyed_at(shadow::caller());
   return {};
 }

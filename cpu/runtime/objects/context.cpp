@@ -184,16 +184,20 @@ Result<std::size_t> Context::limit(CUlimit limit) const {
 Result<void> Context::set_limit(CUlimit limit, std::size_t value) {
   if (is_green()) return home_->set_limit(limit, value);
   constexpr std::size_t largest_stack = 1u << 20;
+  constexpr std::size_t least_printf = std::size_t{512} << 10, least_heap = std::size_t{4} << 20;  // as on an H100
+  const auto rounded_up = [](std::size_t bytes, std::size_t step) {
+    return bytes > ~step ? bytes : (bytes + step - 1) / step * step;
+  };
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:
       if (value > largest_stack) return ErrorCode::InvalidValue;
       stack_limit_.store((value + 15) & ~std::size_t{15});
       return {};
     case CU_LIMIT_PRINTF_FIFO_SIZE:
-      printf_buffer.set_capacity(value);
+      printf_buffer.set_capacity(std::max(least_printf, rounded_up(value, 64)));
       return {};
     case CU_LIMIT_MALLOC_HEAP_SIZE:
-      heap_limit_.store(value);
+      heap_limit_.store(std::max(least_heap, rounded_up(value, std::size_t{64} << 10)));
       return {};
     // Hints, which are remembered.
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:

@@ -1,6 +1,7 @@
 // What the driver answers at the edges of its calls, as drivers of GPUs do (seen with an H200 and CUDA 13.0). Nothing
 // in it knows the CPU device, so it runs on a GPU's driver too.
 #include <array>
+#include <cstring>
 #include <vector>
 
 #include "cpu/tests/any_driver/texture_driver.hpp"
@@ -301,6 +302,151 @@ TEST_F(DriverAnswers, only_eight_bit_channels_without_a_sign_are_read_as_srgb) {
   const CUarray with_signs = array(CU_AD_FORMAT_SIGNED_INT8, 1, 1, 1);
   fill(with_signs, std::vector<std::int8_t>{100});
   EXPECT_NEAR(100.0F / 127, one<float>("tex_2d", texture(resource_of(with_signs), encoded)), 1e-6F);
+}
+
+/// A kernel that does nothing, launched and added to a graph with one attribute.
+class LaunchAttributes : public DriverTest {
+ protected:
+  void SetUp() override {
+    DriverTest::SetUp();
+    ASSERT_OK(cuModuleLoadData(&module,
+                               ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry nothing()\n{ ret; }\n"));
+    config_.gridDimX = 4;
+    config_.gridDimY = config_.gridDimZ = config_.blockDimY = config_.blockDimZ = 1;
+    config_.blockDimX = 32;
+  }
+
+  CUresult launched(std::vector<CUlaunchAttribute> attributes) {
+    config_.attrs = attributes.data();
+    config_.numAttrs = static_cast<unsigned int>(attributes.size());
+    void* none[] = {nullptr};
+    const CUresult result = cuLaunchKernelEx(&config_, kernel("nothing"), none, nullptr);
+    EXPECT_OK(cuCtxSynchronize());
+    return result;
+  }
+  CUresult set_on_node(CUlaunchAttribute attribute) {
+    CUgraph graph = nullptr;
+    CUgraphNode node = nullptr;
+    void* none[] = {nullptr};
+    const CUDA_KERNEL_NODE_PARAMS parameters{kernel("nothing"), 4, 1, 1, 32, 1, 1, 0, none, nullptr, nullptr, nullptr};
+    EXPECT_OK(cuGraphCreate(&graph, 0));
+    EXPECT_OK(cuGraphAddKernelNode(&node, graph, nullptr, 0, &parameters));
+    const CUresult result = cuGraphKernelNodeSetAttribute(node, attribute.id, &attribute.value);
+    if (result == CUDA_SUCCESS) {
+      EXPECT_OK(cuGraphKernelNodeGetAttribute(node, attribute.id, &of_node_));
+    }
+    EXPECT_OK(cuGraphDestroy(graph));
+    return result;
+  }
+
+  /// With a number in its first four bytes.
+  static CUlaunchAttribute of(CUlaunchAttributeID id, int number = 0) {
+    CUlaunchAttribute attribute{};
+    attribute.id = id;
+    std::memcpy(&attribute.value, &number, sizeof number);
+    return attribute;
+  }
+  static CUlaunchAttribute cluster(CUlaunchAttributeID id, unsigned int x, unsigned int y, unsigned int z) {
+    CUlaunchAttribute attribute = of(id);
+    attribute.value.clusterDim.x = x;
+    attribute.value.clusterDim.y = y;
+    attribute.value.clusterDim.z = z;
+    return attribute;
+  }
+
+  CUlaunchConfig config_{};
+  CUlaunchAttributeValue of_node_{};
+};
+
+TEST_F(LaunchAttributes, are_within_their_bounds) {
+  struct {
+    CUlaunchAttributeID id;
+    int number;
+    CUresult launched, on_node;
+  } const cases[] = {
+      {CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, 0, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE},
+      {CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, 1, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE},
+      {CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, 2, CUDA_SUCCESS, CUDA_SUCCESS},
+      {CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, 3, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS},
+      {CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, -1, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS},
+      {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 1, CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE},
+      {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, 4, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE},
+      {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, 1, CUDA_SUCCESS, CUDA_SUCCESS},
+      {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, 2, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE},
+      {CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, 0, CUDA_ERROR_NOT_SUPPORTED, CUDA_SUCCESS},
+      {CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100, CUDA_SUCCESS, CUDA_SUCCESS},
+      {CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE},
+      {CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, 2, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE},
+  };
+  for (const auto& each : cases) {
+    EXPECT_EQ(each.launched, launched({of(each.id, each.number)})) << each.id << " " << each.number;
+    EXPECT_EQ(each.on_node, set_on_node(of(each.id, each.number))) << each.id << " " << each.number;
+  }
+  EXPECT_OK(set_on_node(of(CU_LAUNCH_ATTRIBUTE_PRIORITY, -100)));
+  EXPECT_EQ(-5, of_node_.priority);
+}
+
+TEST_F(LaunchAttributes, events_behind_kernels_have_no_time_and_no_flags) {
+  const auto asked = [&](unsigned int made_with, int flags) {
+    CUlaunchAttribute attribute = of(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
+    EXPECT_OK(cuEventCreate(&attribute.value.programmaticEvent.event, made_with));
+    attribute.value.programmaticEvent.flags = flags;
+    const CUresult result = launched({attribute});
+    EXPECT_OK(cuEventDestroy(attribute.value.programmaticEvent.event));
+    return result;
+  };
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, launched({of(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)}));
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, launched({of(CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)}));
+  EXPECT_OK(asked(CU_EVENT_DISABLE_TIMING, 0));
+  EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, asked(CU_EVENT_DEFAULT, 0));
+  EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, asked(CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS, 0));
+  EXPECT_EQ(CUDA_ERROR_ILLEGAL_STATE, asked(CU_EVENT_DISABLE_TIMING, CU_EVENT_RECORD_EXTERNAL));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, asked(CU_EVENT_DISABLE_TIMING, 2));
+}
+
+TEST_F(LaunchAttributes, no_cluster_is_zero_in_all_three_directions) {
+  const auto id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  EXPECT_OK(launched({cluster(id, 0, 0, 0)}));
+  EXPECT_OK(launched({cluster(id, 2, 1, 1)}));
+  EXPECT_EQ(CUDA_ERROR_INVALID_CLUSTER_SIZE, launched({cluster(id, 2, 0, 1)}));
+  EXPECT_EQ(CUDA_ERROR_INVALID_CLUSTER_SIZE, launched({cluster(id, 3, 1, 1)}));
+}
+
+TEST_F(LaunchAttributes, a_stream_takes_another_priority) {
+  CUstream stream = nullptr;
+  ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CUlaunchAttributeValue value{};
+  value.priority = -100;
+  EXPECT_OK(cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+  int priority = 0;
+  EXPECT_OK(cuStreamGetPriority(stream, &priority));
+  EXPECT_EQ(-5, priority);
+  EXPECT_OK(cuStreamDestroy(stream));
+}
+
+TEST_F(DriverAnswers, limits_have_least_values_and_steps) {
+  size_t value = 0;
+  const auto set = [&](CUlimit which, size_t to) {
+    EXPECT_OK(cuCtxSetLimit(which, to));
+    EXPECT_OK(cuCtxGetLimit(&value, which));
+    return value;
+  };
+  EXPECT_EQ(524288U, set(CU_LIMIT_PRINTF_FIFO_SIZE, 1));
+  EXPECT_EQ(3000064U, set(CU_LIMIT_PRINTF_FIFO_SIZE, 3000001));
+  EXPECT_EQ(4194304U, set(CU_LIMIT_MALLOC_HEAP_SIZE, 1));
+  EXPECT_EQ(10027008U, set(CU_LIMIT_MALLOC_HEAP_SIZE, 10000001));
+  EXPECT_OK(cuMemGetInfo(nullptr, nullptr));
+}
+
+TEST_F(DriverAnswers, a_level_is_destroyed_with_its_mipmapped_array_only) {
+  const CUmipmappedArray array = mipmaps(8, 2);
+  CUarray level = nullptr;
+  ASSERT_OK(cuMipmappedArrayGetLevel(&level, array, 1));
+  EXPECT_OK(cuArrayDestroy(level));
+  ASSERT_OK(cuMipmappedArrayGetLevel(&level, array, 1));
+  CUDA_ARRAY3D_DESCRIPTOR descriptor{};
+  EXPECT_OK(cuArray3DGetDescriptor(&descriptor, level));
+  EXPECT_EQ(4U, descriptor.Width);
 }
 
 }  // namespace
