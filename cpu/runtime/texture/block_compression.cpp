@@ -14,8 +14,8 @@ namespace {
 
 constexpr unsigned side = 4;
 
-// What stands between end points is what an H100 gives, for all of them: it differs from the specifications by up to 5 of
-// 255.
+// What stands between end points is what an H100 gives, for all of them: it differs from the specifications by up to 5
+// of 255.
 
 /// A third of the way from one end point of five bits to the other, or half of it, in 255ths.
 std::uint32_t between_fives(std::uint32_t first, std::uint32_t second, bool is_half) {

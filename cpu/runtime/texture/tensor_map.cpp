@@ -107,8 +107,7 @@ bool is_valid(const MappedTensor& tensor, const PixelBox& box) {
 }
 
 bool is_valid(const MappedTensor& tensor, const WidePixelBox& box) {
-  const bool has_mode =
-      box.mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W || box.mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128;
+  const bool has_mode = box.mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W || box.mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128;
   if (tensor.rank < 3 || !has_mode || !are_valid_channels(tensor, box.channels)) return false;
   if (box.pixels == 0 || box.pixels > 1024) return false;
   for (const int offset : {box.lower, box.upper})

@@ -1,6 +1,6 @@
 // Textures in compressed blocks, by views of arrays of words: BC1 to BC7. What blocks hold was computed by other
-// decoders, in eight bits a channel: BC6H and BC7 by the specification's, BC1 to BC5 by a model of what an H100 gives for
-// all end points.
+// decoders, in eight bits a channel: BC6H and BC7 by the specification's, BC1 to BC5 by a model of what an H100 gives
+// for all end points.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -182,7 +182,8 @@ TEST_F(CompressedTextures, blocks_decode_to_their_texels) {
 
 TEST_F(CompressedTextures, signed_channels_go_from_minus_one_to_one) {
   // 127 and -127 as end points: all eight places, the lines between them too, in 129ths as an H100 has them.
-  const float expected[] = {1.0F, -1.0F, 93 / 129.0F, 57 / 129.0F, 15 / 129.0F, -15 / 129.0F, -57 / 129.0F, -93 / 129.0F};
+  const float expected[] = {1.0F,        -1.0F,        93 / 129.0F,  57 / 129.0F,
+                            15 / 129.0F, -15 / 129.0F, -57 / 129.0F, -93 / 129.0F};
   for (const auto format : {CU_RES_VIEW_FORMAT_SIGNED_BC4, CU_RES_VIEW_FORMAT_SIGNED_BC5}) {
     std::uint64_t indices = 0;
     for (std::uint64_t n = 0; n < 8; ++n) indices |= n << 3 * n;
