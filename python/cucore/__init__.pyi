@@ -957,7 +957,8 @@ class Program:
 
     ``code_type`` is "c++" (compiled by NVRTC), "ptx" (by nvJitLink, or the driver where there is none) or "nvvm" (by
     libNVVM). Needs neither a driver nor a GPU when ``options.arch`` is given. The options are copied: later changes to
-    them have no effect.
+    them have no effect. C++ source with ``debug`` or ``lineinfo`` and no ``name`` is also written to a file of the
+    temporary folder, which debuggers show, until the Program is closed or gone.
     """
     def compile(
         self,

@@ -52,13 +52,25 @@ class Program:
 
     ``code_type`` is "c++" (compiled by NVRTC), "ptx" (by nvJitLink, or the driver where there is none) or "nvvm" (by
     libNVVM). Needs neither a driver nor a GPU when ``options.arch`` is given. The options are copied: later changes to
-    them have no effect.
+    them have no effect. C++ source with ``debug`` or ``lineinfo`` and no ``name`` is also written to a file of the
+    temporary folder, which debuggers show, until the Program is closed or gone.
     """
 
-    __slots__ = ("__weakref__", "_backend", "_code", "_code_type", "_fault", "_keys", "_options", "_program", "_report")
+    __slots__ = (
+        "__weakref__",
+        "_backend",
+        "_code",
+        "_code_type",
+        "_fault",
+        "_keys",
+        "_options",
+        "_program",
+        "_report",
+        "_source_file",
+    )
 
     def __init__(self, code, code_type, options=None):
-        self._report = self._fault = None
+        self._report = self._fault = self._source_file = None
         self._keys = {}  # keys of the program caches by the core's
         kind = KINDS.get(str(code_type).lower())
         given, options = options, accept(ProgramOptions, options)
@@ -78,11 +90,17 @@ class Program:
             raise TypeError(f"code must be str, bytes or bytearray for code_type 'nvvm', not {type(code).__name__}")
         elif not _seam.toolkit_info().nvvm.available:
             raise RuntimeError(_seam.toolkit_info().nvvm.why_not)
+        elif not code:
+            raise NVVMOptionError("the NVVM source is empty: libNVVM takes text or bitcode of a module")
         if isinstance(code, bytearray):
             code = bytes(code)
         self._code = code
         self._code_type = kind
         self._options = options if given is None else options.snapshot()
+        if kind == "c++" and (options.debug or options.lineinfo) and options.name == "default_program":
+            from cucore._debug_source import with_a_file
+
+            code = with_a_file(self, code)
         try:
             self._program = _seam.CoreProgram(code, kind, self._options)
         except (TypeError, ValueError) as fault:
@@ -132,6 +150,10 @@ class Program:
             logs.write(report["log"])
         if target == "ptx" and self.backend == CompilerBackendType.NVRTC:
             _warn_of_new_ptx()
+        if self._source_file is not None:
+            from cucore._debug_source import named_after_it
+
+            code = named_after_it(self, code)
         return code
 
     @property
@@ -184,6 +206,8 @@ class Program:
     def close(self):
         """Frees the source. Closing twice is allowed; a later compile raises RuntimeError."""
         self._program.close()
+        if self._source_file is not None:
+            self._source_file[1]()
 
     def __enter__(self):
         return self

@@ -109,6 +109,7 @@ PyObject* foreign_stream(const PyBuffer& self) {
 // behind the stream.
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
+  if (PyObject** const attributes = _PyObject_GetDictPtr(object)) Py_VISIT(*attributes);  // a ManagedBuffer's
   if (!nb::inst_ready(object)) return 0;
   PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
   Py_VISIT(self->resource.ptr());
@@ -136,6 +137,7 @@ void finalize(PyObject* object) {
 }
 
 int clear(PyObject* object) {
+  if (PyObject** const attributes = _PyObject_GetDictPtr(object)) Py_CLEAR(*attributes);
   PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
   {
     const WithoutGil released;

@@ -101,7 +101,7 @@ void discard_prefetch(const PyManagedBuffer& self, nb::handle location, nb::hand
 
 void bind_managed_buffer(nb::module_& module) {
   auto cls = nb::class_<PyManagedBuffer, PyBuffer>(
-      module, "ManagedBuffer", nb::type_slots(buffer_type_slots()), nb::is_weak_referenceable(),
+      module, "ManagedBuffer", nb::type_slots(buffer_type_slots()), nb::is_weak_referenceable(), nb::dynamic_attr(),
       "A buffer of managed memory, with advice to the driver on how it will be used.");
   forbid_construction<PyManagedBuffer>(cls,
                                        "ManagedBuffer cannot be instantiated directly: use "

@@ -69,6 +69,29 @@ def test_names_of_the_peers_private_module_can_be_imported():
     assert NVRTCError is cucore.NVRTCError
 
 
+def test_what_calls_of_the_bindings_give_is_checked_by_the_peers_private_function():
+    bindings = pytest.importorskip("cuda.bindings")
+    assert bindings
+    from cucore._utils.cuda_utils import driver, handle_return, nvrtc, runtime
+
+    success = driver.CUresult.CUDA_SUCCESS
+    assert handle_return((success,)) is None
+    assert handle_return((success, 5)) == 5
+    assert handle_return((success, 5, 6)) == (5, 6)
+    with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_NOT_FOUND") as raised:
+        handle_return((driver.CUresult.CUDA_ERROR_NOT_FOUND, None))
+    assert (raised.value.code, raised.value.name) == (500, "CUDA_ERROR_NOT_FOUND")
+    with pytest.raises(cucore.CUDAError, match="cudaErrorInvalidValue"):
+        handle_return((runtime.cudaError_t.cudaErrorInvalidValue,))
+    program = handle_return(nvrtc.nvrtcCreateProgram(b"broken", b"mine.cu", 0, [], []))
+    with pytest.raises(cucore.NVRTCError, match="mine.cu") as raised:
+        handle_return(nvrtc.nvrtcCompileProgram(program, 0, []), handle=program)
+    assert raised.value.name == "NVRTC_ERROR_COMPILATION" and "mine.cu(1)" in raised.value.log
+    for wrong, error in ((0, TypeError), ([success], TypeError), ((), IndexError), ((0,), RuntimeError)):
+        with pytest.raises(error):
+            handle_return(wrong)
+
+
 def test_stubs_name_what_there_is():
     folder = Path(cucore.__file__).parent
     assert (folder / "py.typed").exists()

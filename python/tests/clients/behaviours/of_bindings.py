@@ -196,11 +196,27 @@ BEHAVIOURS = [
         device.uuid.replace('-', '') == driver.cuDeviceGetUuid(0)[1].bytes.hex()
         core.system.get_num_devices() == driver.cuDeviceGetCount()[1]
     """),
+    *each(
+        "private.handle_return({given})",
+        given=[
+            *("(success,)", "(success, 5)", "(success, 5, 6)", "(success, None)", "driver.cuDeviceGetCount()"),
+            *("(driver.CUresult.CUDA_ERROR_NOT_FOUND,)", "(driver.CUresult.CUDA_ERROR_INVALID_VALUE, 5)"),
+            *("(runtime.cudaError_t.cudaSuccess, 5)", "(runtime.cudaError_t.cudaErrorInvalidValue,)"),
+            *("(nvrtc.nvrtcResult.NVRTC_SUCCESS, 5)", "(nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION,)"),
+            *("()", "(0,)", "(None,)", "5", "[success]", "None"),
+        ],
+    ),
+    *each("private.{name} is {name}", name="driver nvrtc runtime"),
+    "issubclass(private.NVRTCError, private.CUDAError)",
+    "private.ComputeCapability(9, 0) == device.compute_capability",
+    "type(device.compute_capability) is private.ComputeCapability",
 ]
 
 
 def names(shared):
-    from cuda.bindings import driver
+    import importlib
+
+    from cuda.bindings import driver, nvrtc, runtime
 
     core, device, stream = shared.core, shared.device, shared.stream
     none_ = shared.cubin.get_kernel("none")
@@ -232,6 +248,10 @@ def names(shared):
 
     return dict(
         driver=driver,
+        nvrtc=nvrtc,
+        runtime=runtime,
+        private=importlib.import_module(f"{core.__name__}._utils.cuda_utils"),
+        success=driver.CUresult.CUDA_SUCCESS,
         none_=none_,
         definition=definition,
         node=node,

@@ -195,6 +195,23 @@ BEHAVIOURS = [
         core.Program(nvvm_text, "nvvm", {"extra_sources": 5})
         core.Program(nvvm_text, "nvvm", {"use_libdevice": True}).compile("ptx").code_type
         core.Program(ptx_text, "ptx", {"use_libdevice": True})
+        p = debugged(lineinfo=True); c = p.compile("ptx"); os.path.isfile(c.name), c.name.endswith(".cu")
+        p = debugged(lineinfo=True); open(p.compile("ptx").name).read() == SOURCE
+        p = debugged(lineinfo=True); oct(os.stat(p.compile("ptx").name).st_mode & 0o777)
+        p = debugged(lineinfo=True); os.path.basename(p.compile("ptx").name).split("_")[:3]
+        p = debugged(lineinfo=True); os.path.dirname(p.compile("ptx").name) == tempfile.gettempdir()
+        p = debugged(lineinfo=True); c = p.compile("ptx"); c.name.encode() in c.code
+        p = debugged(lineinfo=True); p.compile("ptx").name == p.compile("cubin").name
+        p = debugged(lineinfo=True); name = p.compile("ptx").name; p.close(); os.path.exists(name)
+        p = debugged(lineinfo=True); name = p.compile("ptx").name; del p; gc.collect(); os.path.exists(name)
+        p = debugged(lineinfo=True); c = p.compile("cubin", ["fill<int>"]); c.get_kernel("fill<int>").num_arguments
+        p = debugged(debug=True); os.path.isfile(p.compile("cubin").name)
+        p = debugged(debug=True, name="mine"); p.compile("ptx").name
+        p = debugged(lineinfo=True, name="mine.cu"); p.compile("ptx").name
+        p = debugged(lineinfo=False); p.compile("ptx").name
+        p = debugged(debug=False, lineinfo=None); p.compile("ptx").name
+        p = core.Program(ptx_text, "ptx", {"arch": arch, "lineinfo": True}); p.compile("cubin").name
+        p = debugged(lineinfo=True); cache = utils.InMemoryProgramCache(); p.compile("ptx", cache=cache); len(cache)
     """),
 ]
 
@@ -213,7 +230,11 @@ define void @k(ptr %out) {
 
 
 def names(shared):
+    def debugged(**options):
+        return shared.core.Program(shared.SOURCE, "c++", {"arch": shared.arch, **options})
+
     return {
+        "debugged": debugged,
         "program": shared.core.Program(shared.SOURCE, "c++", {"arch": shared.arch}),
         "ptx_text": shared.ptx.code.decode(),
         "nvvm_text": NVVM,
