@@ -90,8 +90,6 @@ class Program:
             raise TypeError(f"code must be str, bytes or bytearray for code_type 'nvvm', not {type(code).__name__}")
         elif not _seam.toolkit_info().nvvm.available:
             raise RuntimeError(_seam.toolkit_info().nvvm.why_not)
-        elif not code:
-            raise NVVMOptionError("the NVVM source is empty: libNVVM takes text or bitcode of a module")
         if isinstance(code, bytearray):
             code = bytes(code)
         self._code = code

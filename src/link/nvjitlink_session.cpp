@@ -56,14 +56,9 @@ class NvJitLinkSession final : public LinkSession {
   NvJitLinkSession(std::string description, const std::vector<std::string>& flags, CodeType target)
       : description_(std::move(description)), target_(target) {
     const toolkit::RunningCall running("nvJitLinkCreate");
-    std::vector<const char*> options;
     std::string joined;
-    for (const std::string& flag : flags) {
-      options.push_back(flag.c_str());
-      joined += " " + flag;
-    }
-    const NvJitLinkResult result =
-        toolkit::nvjitlink().nvJitLinkCreate(&handle_, static_cast<std::uint32_t>(options.size()), options.data());
+    for (const std::string& flag : flags) joined += " " + flag;
+    const NvJitLinkResult result = toolkit::create_link(&handle_, flags);
     if (result == NvJitLinkResult::success) return;
     const std::string log = error_log();
     destroy();

@@ -19,7 +19,21 @@ std::string log_of(NvJitLinkHandle handle, NvJitLinkResult (*get_size)(NvJitLink
   return text;
 }
 
+bool has_one_digit(std::string_view flag) {
+  constexpr std::string_view start = "-arch=sm_";
+  return flag.starts_with(start) && flag.size() == start.size() + 1 && flag.back() >= '1' && flag.back() <= '9';
+}
+
 }  // namespace
+
+NvJitLinkResult create_link(NvJitLinkHandle* handle, const std::vector<std::string>& flags) {
+  std::vector<const char*> options;
+  for (const std::string& flag : flags) {
+    if (has_one_digit(flag)) return NvJitLinkResult::unrecognized_arch;
+    options.push_back(flag.c_str());
+  }
+  return nvjitlink().nvJitLinkCreate(handle, static_cast<std::uint32_t>(options.size()), options.data());
+}
 
 std::string hint_for(NvJitLinkResult result) {
   switch (result) {
@@ -55,16 +69,12 @@ LinkedCubin compile_ptx_with_nvjitlink(std::string_view ptx, const std::string& 
   const RunningCall running("nvJitLinkComplete");
   const NvJitLinkTable& table = nvjitlink();
   const std::string what = "compiling PTX '" + name + "' to cubin";
-  std::vector<const char*> options;
-  for (const std::string& flag : flags) options.push_back(flag.c_str());
-
   native = std::make_unique<NativeLink>();
   NativeLink& link = *native;
   const auto require = [&](NvJitLinkResult result, const char* call) {
     if (result != NvJitLinkResult::success) check(result, call, what, link.error_log(), hint_for(result));
   };
-  require(table.nvJitLinkCreate(&link.handle, static_cast<std::uint32_t>(options.size()), options.data()),
-          "nvJitLinkCreate");
+  require(create_link(&link.handle, flags), "nvJitLinkCreate");
   const std::string terminated(ptx);
   require(
       table.nvJitLinkAddData(link.handle, NvJitLinkInput::ptx, terminated.c_str(), terminated.size() + 1, name.c_str()),

@@ -23,6 +23,10 @@ struct NativeLink {
   NvJitLinkHandle handle = nullptr;
 };
 
+/// nvJitLinkCreate with these flags. An architecture of one digit ("sm_1"), at which nvJitLink ends the process, is
+/// `unrecognized_arch`.
+NvJitLinkResult create_link(NvJitLinkHandle* handle, const std::vector<std::string>& flags);
+
 /// Advice on a result code, if the code alone allows any; else empty.
 std::string hint_for(NvJitLinkResult result);
 

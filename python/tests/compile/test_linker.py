@@ -307,6 +307,15 @@ def test_the_linker_judges_what_is_no_architecture(arch):
         core.Linker(caller(), options=options)
 
 
+@pytest.mark.parametrize("arch", ["sm_1", "sm_9"])
+def test_an_architecture_at_which_the_linker_would_end_the_process_is_an_error(arch):
+    ptx = core.compile_ptx('extern "C" __global__ void k() {}', {"arch": "sm_80"})
+    with pytest.raises(core.NvJitLinkError, match=arch):
+        core.Linker(ptx, options={"arch": arch}).link("cubin")
+    with pytest.raises(core.NvJitLinkError):
+        core.Program(ptx.code.decode(), "ptx", {"arch": arch}).compile("cubin")
+
+
 def test_an_option_that_no_linker_has_is_warned_of():
     with pytest.warns(DeprecationWarning, match="numba_debug.*nvJitLink does not have it"):
         linked(caller(), callee(), numba_debug=True)

@@ -83,6 +83,14 @@ TEST(linker, refuses_ltoir_from_a_linker_that_cannot_give_it) {
   EXPECT_TRUE(text == "accepted" || text.find("use version 13.4 or newer") != std::string::npos) << text;
 }
 
+TEST(linker, refuses_an_architecture_at_which_nvjitlink_ends_the_process) {
+  for (const char* const arch : {"sm_1", "sm_9"}) {
+    const std::string text = refusal<cucore::NvJitLinkError>(
+        [&] { (void)Linker({caller("ptx"), callee("ptx")}, {.arch = arch}).link("cubin"); });
+    EXPECT_NE(text.find(arch), std::string::npos) << text;
+  }
+}
+
 TEST(code_symbols, of_ptx_are_what_other_modules_can_see) {
   const auto symbols = cucore::detail::ptx_symbols(
       ".version 8.0 .target sm_80 .address_size 64\n"

@@ -79,7 +79,6 @@ BEHAVIOURS = [
             "core.LinkerOptions()",
             "core.ProgramOptions()",
             "{'none': 1}",
-            "{'arch': 'sm_1'}",
             "{'arch': 'nonsense'}",
             "{'arch': arch, 'name': 'mine'}",
             "[]",
