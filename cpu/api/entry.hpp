@@ -5,11 +5,13 @@
 // Built with __CUDA_API_VERSION_INTERNAL: plain, `_vN` and 32-bit names side by side.
 #include <cuda.h>
 
+#include <memory>
 #include <new>
 #include <utility>
 
 #include "cpu/runtime/graph/capture.hpp"
 #include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/objects/created_stream.hpp"
 #include "cpu/runtime/objects/stream.hpp"
 #include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/process.hpp"
@@ -94,10 +96,25 @@ CUresult in_context_outside_capture(EntryName entry, F&& call) {
   });
 }
 
-/// As in_context, plus a live stream, which may be capturing: `call(Context&, Stream&)`.
+/// As in_context, in a thread with no current context in that of the stream if it was created: as an H100's driver has
+/// it. Default streams are those of the current context.
+template <class F>
+CUresult in_context_of(EntryName entry, CUstream handle, F&& call) {
+  return initialized(entry, [&] {
+    std::shared_ptr<Stream> stream;
+    Context* context = runtime::current_context();
+    if (!context && (stream = runtime::find_created_stream(handle))) context = &stream->context();
+    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!context->is_active()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (const Result<void> error = context->error(); !error) return driver_result(error);
+    return call(*context);
+  });
+}
+
+/// As in_context_of, plus a live stream, which may be capturing: `call(Context&, Stream&)`.
 template <class F>
 CUresult in_stream_order(EntryName entry, CUstream handle, F&& call) {
-  return in_context(entry, [&](Context& context) {
+  return in_context_of(entry, handle, [&](Context& context) {
     const auto stream = runtime::find_stream(context, handle);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     if (runtime::is_anything_capturing())

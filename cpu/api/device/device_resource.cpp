@@ -19,8 +19,25 @@ namespace runtime = cucore::cpu::runtime;
 
 namespace {
 
-constexpr unsigned int smallest_partition = 1;
 constexpr unsigned int largest_coscheduled = 32;
+
+/// How many multiprocessors the smallest group has, and what the size of a group is a multiple of.
+struct Granularity {
+  unsigned int smallest, alignment;
+};
+
+/// As GPUs of the device's compute capability have it, as far as there are multiprocessors for two such groups.
+Granularity granularity_of(CUdevice device) {
+  const runtime::Device* const found = runtime::find_device(device);
+  const int capability = found ? found->capability() : 0;
+  const auto some = [](unsigned int wanted) {
+    while (wanted > 1 && 2 * wanted > runtime::multiprocessor_count()) wanted /= 2;
+    return wanted;
+  };
+  if (capability >= 90) return {some(8), some(8)};
+  if (capability >= 80) return {some(4), some(2)};
+  return capability >= 70 ? Granularity{some(2), some(2)} : Granularity{1, 1};
+}
 
 /// What a resource carries in its padding: a mark that this driver made it, and its device.
 constexpr std::uint64_t magic_number = 0x6563727565726f63;
@@ -49,10 +66,10 @@ Resource marked(CUdevice device, int type) {
   return resource;
 }
 
-CUdevResource multiprocessors(CUdevice device, unsigned int count, unsigned int alignment = smallest_partition,
-                              unsigned int flags = 0) {
+CUdevResource multiprocessors(CUdevice device, unsigned int count, unsigned int alignment = 0, unsigned int flags = 0) {
   Resource resource = marked(device, count == 0 ? CU_DEV_RESOURCE_TYPE_INVALID : CU_DEV_RESOURCE_TYPE_SM);
-  resource.sm = {count, smallest_partition, alignment, flags};
+  const Granularity granularity = granularity_of(device);
+  resource.sm = {count, granularity.smallest, alignment != 0 ? alignment : granularity.alignment, flags};
   return as_driver_resource(resource);
 }
 
@@ -151,10 +168,10 @@ CUresult add(const CUdevResource& given, Provision& provision, unsigned int& cou
 }
 
 /// One group of a structured split, from `left` multiprocessors.
-CUresult assign(CU_DEV_SM_RESOURCE_GROUP_PARAMS& group, unsigned int left) {
+CUresult assign(CU_DEV_SM_RESOURCE_GROUP_PARAMS& group, unsigned int left, unsigned int alignment) {
   if ((group.flags & ~group_backfill) != 0 || group.coscheduledSmCount > largest_coscheduled)
     return CUDA_ERROR_INVALID_VALUE;
-  const unsigned int together = std::max(group.coscheduledSmCount, smallest_partition);
+  const unsigned int together = group.coscheduledSmCount != 0 ? group.coscheduledSmCount : alignment;
   const bool is_exact = (group.flags & group_backfill) == 0;
   if (group.preferredCoscheduledSmCount % together != 0) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
   if (group.smCount == 0)
@@ -208,7 +225,11 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGrou
     unsigned int all = 0;
     if (!nbGroups || !input || (useFlags & ~known_bits) != 0) return CUDA_ERROR_INVALID_VALUE;
     if (!read_multiprocessors(*input, &device, &all)) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-    const unsigned int each = std::max(minCount, smallest_partition);
+    const bool is_fine = (useFlags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING) != 0;
+    const auto [smallest, alignment] = is_fine ? Granularity{1, 1} : granularity_of(device);
+    const unsigned int wanted = std::max(minCount, smallest);
+    if (wanted > all) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+    const unsigned int each = (wanted + alignment - 1) / alignment * alignment;
     if (each > all) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     const unsigned int most = all / each;
     if (!result) {  // only asks how many there would be
@@ -231,17 +252,16 @@ CUresult cuDevSmResourceSplit(CUdevResource* result, unsigned int nbGroups, cons
     unsigned int left = 0;
     if (!input || !groupParams || nbGroups == 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     if (!read_multiprocessors(*input, &device, &left)) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+    const unsigned int alignment = granularity_of(device).alignment;
     std::vector<CU_DEV_SM_RESOURCE_GROUP_PARAMS> groups(groupParams, groupParams + nbGroups);
     for (auto& group : groups) {
-      if (const CUresult refused = assign(group, left); refused != CUDA_SUCCESS) return refused;
+      if (const CUresult refused = assign(group, left, alignment); refused != CUDA_SUCCESS) return refused;
       if (result && group.smCount == 0) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
       left -= group.smCount;
     }
     for (unsigned int i = 0; i < nbGroups; ++i) {
       groupParams[i].smCount = groups[i].smCount;
-      if (result)
-        result[i] = multiprocessors(device, groups[i].smCount,
-                                    std::max(groups[i].coscheduledSmCount, smallest_partition), groups[i].flags);
+      if (result) result[i] = multiprocessors(device, groups[i].smCount, groups[i].coscheduledSmCount, groups[i].flags);
     }
     if (remainder) *remainder = multiprocessors(device, left);
     return CUDA_SUCCESS;

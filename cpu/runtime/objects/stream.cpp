@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/objects/created_stream.hpp"
 #include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/objects/stream_workers.hpp"
 #include "cpu/runtime/process/default_stream.hpp"
@@ -287,8 +288,10 @@ std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
     return PerThreadDefaultStream::requested() ? context.per_thread_stream() : context.legacy_stream_shared();
   if (handle == CU_STREAM_LEGACY) return context.legacy_stream_shared();
   if (handle == CU_STREAM_PER_THREAD) return context.per_thread_stream();
-  return stream_table().find(handle);
+  return find_created_stream(handle);
 }
+
+std::shared_ptr<Stream> find_created_stream(CUstream handle) { return stream_table().find(handle); }
 
 Result<void> destroy_stream(CUstream handle) {
   const auto stream = stream_table().remove(handle);

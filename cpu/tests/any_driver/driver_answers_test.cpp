@@ -74,6 +74,34 @@ TEST_F(DriverAnswers, null_where_a_context_belongs_is_told_apart) {
   EXPECT_OK(cuGraphDestroy(graph));
 }
 
+// As an H100 answers (driver 580): a stream that was created brings its context along.
+TEST_F(DriverAnswers, work_on_a_created_stream_needs_no_current_context) {
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  CUdeviceptr memory = 0, allocated = 0;
+  CUmemoryPool pool = nullptr;
+  ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  ASSERT_OK(cuEventRecord(event, stream));
+  ASSERT_OK(cuMemAlloc(&memory, 64));
+  ASSERT_OK(cuDeviceGetDefaultMemPool(&pool, device));
+  ASSERT_OK(cuCtxSetCurrent(nullptr));
+  std::array<unsigned char, 64> bytes{};
+  EXPECT_OK(cuMemsetD8Async(memory, 7, bytes.size(), stream));
+  EXPECT_OK(cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(bytes.data()), memory, bytes.size(), stream));
+  EXPECT_OK(cuMemAllocFromPoolAsync(&allocated, 64, pool, stream));
+  EXPECT_OK(cuStreamWaitEvent(stream, event, 0));
+  EXPECT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(7, bytes.back());
+  EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuStreamSynchronize(nullptr)) << "default streams are the current context's";
+  EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuMemAlloc(&memory, 64));
+  ASSERT_OK(cuCtxSetCurrent(context));
+  EXPECT_OK(cuMemFreeAsync(allocated, stream));
+  EXPECT_OK(cuMemFree(memory));
+  EXPECT_OK(cuEventDestroy(event));
+  EXPECT_OK(cuStreamDestroy(stream));
+}
+
 TEST_F(DriverAnswers, a_device_is_found_by_its_place_on_the_bus) {
   std::array<char, 32> place{};
   ASSERT_OK(cuDeviceGetPCIBusId(place.data(), static_cast<int>(place.size()), device));

@@ -25,6 +25,17 @@ class GreenContexts : public DriverTest {
     EXPECT_OK(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
     return green;
   }
+  /// The smallest group, of which others are multiples: 8 in compute capability 9.0, less where there are few
+  /// multiprocessors.
+  static unsigned int smallest() {
+    const CUdevResource whole = all();
+    Resource read;
+    std::memcpy(&read, &whole, sizeof read);
+    EXPECT_EQ(0U, 8 % read.sm.min_partition);
+    EXPECT_LE(read.sm.coscheduled_alignment, read.sm.min_partition);
+    EXPECT_TRUE(read.sm.min_partition == 1 || 2 * read.sm.min_partition <= read.sm.count) << "two groups at least";
+    return read.sm.min_partition;
+  }
   using StructuredSplit = decltype(&cuDevSmResourceSplit);
   static StructuredSplit structured() {
     void* address = nullptr;
@@ -94,12 +105,17 @@ TEST_F(GreenContexts, a_split_by_count_gives_what_there_is) {
   const CUdevResource input = all();
   unsigned int groups = 0;
   EXPECT_OK(cuDevSmResourceSplitByCount(nullptr, &groups, &input, nullptr, 0, 1));
-  EXPECT_EQ(input.sm.smCount, groups);
-  std::vector<CUdevResource> made(groups + 1);
+  EXPECT_EQ(input.sm.smCount / smallest(), groups);
+  std::vector<CUdevResource> made(input.sm.smCount + 1);
   CUdevResource rest{};
   ++groups;
   EXPECT_OK(cuDevSmResourceSplitByCount(made.data(), &groups, &input, &rest, 0, 1));
-  EXPECT_EQ(input.sm.smCount, groups) << "fewer groups than asked for";
+  EXPECT_EQ(input.sm.smCount / smallest(), groups) << "fewer groups than asked for";
+  for (unsigned int i = 0; i < groups; ++i) EXPECT_EQ(smallest(), made[i].sm.smCount);
+  groups = input.sm.smCount;
+  const unsigned int fine = CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING;
+  EXPECT_OK(cuDevSmResourceSplitByCount(made.data(), &groups, &input, &rest, fine, 1));
+  EXPECT_EQ(input.sm.smCount, groups);
   EXPECT_EQ(CU_DEV_RESOURCE_TYPE_INVALID, rest.type) << "nothing is left";
   EXPECT_EQ(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
             cuDevSmResourceSplitByCount(made.data(), &groups, &input, &rest, 0, input.sm.smCount + 1));
@@ -112,11 +128,11 @@ TEST_F(GreenContexts, a_structured_split_takes_groups_in_order) {
   ASSERT_NE(nullptr, split);
   const CUdevResource input = all();
   CU_DEV_SM_RESOURCE_GROUP_PARAMS groups[2] = {};
-  groups[0].smCount = 1;
+  groups[0].smCount = smallest();
   groups[1].flags = 1;  // discovery of what is left, co-scheduled or not
   CUdevResource rest{};
   EXPECT_OK(split(nullptr, 2, &input, &rest, 0, groups));
-  EXPECT_EQ(input.sm.smCount - 1, groups[1].smCount);
+  EXPECT_EQ(input.sm.smCount - smallest(), groups[1].smCount);
   EXPECT_EQ(CU_DEV_RESOURCE_TYPE_INVALID, rest.type);
   groups[0].smCount = input.sm.smCount + 1;
   EXPECT_EQ(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION, split(nullptr, 1, &input, &rest, 0, groups));

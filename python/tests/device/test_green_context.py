@@ -4,6 +4,7 @@ import gc
 import threading
 
 import pytest
+from conftest import run_python
 
 import cucore
 from cucore import ContextOptions, SMResource, SMResourceOptions, WorkqueueResource, WorkqueueResourceOptions
@@ -52,6 +53,23 @@ def test_nothing_is_made_directly():
     for cls in (cucore.DeviceResources, SMResource, WorkqueueResource):
         with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
             cls()
+
+
+@pytest.mark.parametrize(
+    ("capability", "count", "smallest", "alignment"),
+    [("9.0", 32, 8, 8), ("9.0", 12, 4, 4), ("9.0", 2, 1, 1), ("8.6", 32, 4, 2), ("7.5", 32, 2, 2), ("6.1", 32, 1, 1)],
+)
+def test_groups_are_as_large_as_those_of_gpus_where_there_are_two(capability, count, smallest, alignment):
+    if cucore.driver_info().kind != "cpu":
+        pytest.skip("the compute capability of a GPU cannot be chosen")
+    program = """
+        import cucore
+        sm = cucore.Device().resources.sm
+        print(sm.sm_count, sm.min_partition_size, sm.coscheduled_alignment)
+    """
+    environment = {"CUCORE_CPU_COMPUTE_CAPABILITY": capability, "CUCORE_CPU_MULTIPROCESSORS": str(count)}
+    done = run_python(program, env=environment)
+    assert done.stdout.split() == [str(count), str(smallest), str(alignment)], done.stderr
 
 
 def test_a_device_has_all_its_multiprocessors(device, sm):
