@@ -210,8 +210,6 @@ def from_registry(pool_uuid_):
 
 def reduce_pool(resource):
     """``resource.__reduce__``: for plain pickle."""
-    if isinstance(resource, _seam.ManagedMemoryResource):
-        raise TypeError("a ManagedMemoryResource cannot be pickled: no other process can open its memory")
     _require_ipc(resource)
     known = pool_uuid(resource)
     if known is None:

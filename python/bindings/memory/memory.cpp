@@ -174,7 +174,7 @@ void bind_pools(nb::module_& module) {
           },
           "Detaches from the pool; a pool of its own is destroyed after its last buffer.")
       .def("__reduce__", [](const PyPoolMemoryResource&) -> nb::object {
-        throw std::runtime_error("a memory resource that is not IPC-enabled cannot be pickled");
+        throw nb::type_error("a memory resource that other processes cannot open cannot be pickled");
       });
 
   nb::class_<PyDeviceMemoryResource, PyPoolMemoryResource>(

@@ -21,8 +21,9 @@ LIST = FOLDER / "differences.txt"
 ENDS = "ends the process"
 UNEXPLAINED = "TO BE EXPLAINED"
 ON_A_GPU = "on a GPU"
-# Two devices of compute capability 9.0, where it is the CPU device's to choose.
+# Of the CPU device: two devices of compute capability 9.0, with multiprocessors for groups of its size.
 ENVIRONMENT = {
+    "CUCORE_CPU_MULTIPROCESSORS": "32",
     "CUCORE_CPU_COMPUTE_CAPABILITY": "9.0",
     "CUCORE_CPU_DEVICES": "2",
     "CUCORE_CPU_CACHE": "0",
