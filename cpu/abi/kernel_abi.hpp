@@ -134,9 +134,9 @@ extern "C" {
 void cucpu_barrier(ThreadState*, std::uint32_t id, std::uint32_t count);
 /// barrier.arrive: counts without waiting.
 void cucpu_barrier_arrive(ThreadState*, std::uint32_t id, std::uint32_t count);
-/// bar.red: op 0 popc, 1 and, 2 or.
+/// bar.red: op 0 popc, 1 and, 2 or, over `lanes` threads that come here at once, for `trues` of which it is true.
 std::uint32_t cucpu_barrier_reduce(ThreadState*, std::uint32_t id, std::uint32_t count, std::uint32_t op,
-                                   std::uint32_t predicate);
+                                   std::uint32_t trues, std::uint32_t lanes);
 /// bar.warp.sync
 void cucpu_warp_sync(ThreadState*, std::uint32_t mask);
 /// shfl.sync: mode 0 up, 1 down, 2 bfly, 3 idx. Result in the low word, the predicate in bit 32.

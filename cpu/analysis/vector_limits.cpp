@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cpu/abi/checks.hpp"
+#include "cpu/analysis/flow/synchronization.hpp"
 #include "cpu/analysis/flow/waiting_loops.hpp"
 #include "cpu/analysis/instructions/memory_accesses.hpp"
 #include "cpu/analysis/instructions/not_supported.hpp"
@@ -38,6 +39,12 @@ Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
       return refused(instruction, "checks of " + std::string(ptx::spelling(instruction)));
   }
   return {};
+}
+
+/// By its operands: one that names no number of threads.
+bool is_barrier_of_whole_block(const ptx::Instruction& instruction) {
+  if (instruction.has(ptx::Modifier::Sync)) return instruction.operands.size() == 1;
+  return instruction.has(ptx::Modifier::Red) && instruction.operands.size() == 3;
 }
 
 }  // namespace
@@ -83,9 +90,7 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
       if (exchanges && !instruction.has(ptx::Modifier::Sync)) return refused(instruction, ptx::spelling(instruction));
       if (instruction.opcode == ptx::Opcode::Wgmma) return refused(instruction, ptx::spelling(instruction.opcode));
       if (is_indirect_call(instruction)) return refused(instruction, "a call through a pointer");
-      if ((instruction.opcode == ptx::Opcode::Bar || instruction.opcode == ptx::Opcode::Barrier) &&
-          !instruction.has(ptx::Modifier::Warp) &&
-          (!instruction.has(ptx::Modifier::Sync) || instruction.operands.size() > 1))
+      if (is_block_barrier(instruction) && !is_barrier_of_whole_block(instruction))
         return refused(instruction, "a barrier of part of a block");
     }
   }

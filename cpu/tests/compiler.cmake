@@ -9,6 +9,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/kernels_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/lockstep_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/orderings_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/overtaking_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/random_kernels.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/rounding_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/spellings_test.cpp

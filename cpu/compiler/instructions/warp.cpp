@@ -26,7 +26,7 @@ void emit_barrier(FunctionEmitter& f, const Instruction& i) {
     Value* predicate = f.b.CreateZExt(f.predicate(i.operands.back()), f.b.getInt32Ty());
     const std::uint32_t operation = i.has(M::Popc) ? 0 : i.has(M::And) ? 1 : 2;
     Value* result = f.call("cucpu_barrier_reduce", f.b.getInt32Ty(),
-                           {f.thread(), operand(1), count, f.b.getInt32(operation), predicate});
+                           {f.thread(), operand(1), count, f.b.getInt32(operation), predicate, f.b.getInt32(1)});
     if (i.has(M::Popc)) {
       f.define(i.operands[0], result, Type::U32);
     } else {

@@ -14,6 +14,8 @@ inline constexpr llvm::StringLiteral of_fragments("cucpu_fragments_");
 bool is_convergent(const llvm::Instruction& instruction);
 bool is_convergent(llvm::StringRef built_in);
 bool is_block_barrier(const llvm::Instruction& instruction);
+/// A barrier that tells all threads of the block for how many of them something is true.
+bool is_reducing_barrier(const llvm::Instruction& instruction);
 /// The back edge of a loop that waits for other threads: who is not here must be able to go on meanwhile.
 bool is_poll(const llvm::Instruction& instruction);
 

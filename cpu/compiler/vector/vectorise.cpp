@@ -29,6 +29,11 @@ namespace {
 
 using analysis::largest_group_frames;
 
+bool has_reducing_barriers(const ControlFlow& flow) {
+  return std::any_of(flow.order.begin(), flow.order.end(),
+                     [](const llvm::BasicBlock* block) { return is_reducing_barrier(block->front()); });
+}
+
 /// What is known of the scalar form; out of date when a step changes it.
 struct Analysed {
   std::unique_ptr<const ControlFlow> flow;
@@ -41,8 +46,16 @@ Result<Analysed> analyse(llvm::Function& scalar, const VectorRequest& request, u
   auto flow = std::make_unique<const ControlFlow>(scalar);
   if (!flow->is_reducible()) return refusal("a loop with two entries");
   const unsigned least = smallest_group(*flow, request.in_lockstep);
-  VectorWidth width = choose_width(scalar, *flow, request.options.block, request.host, least, most);
-  width.on_fibers = has_polls(scalar);
+  const auto width_up_to = [&](unsigned threads) {
+    return choose_width(scalar, *flow, request.options.block, request.host, least, threads);
+  };
+  VectorWidth width = width_up_to(most);
+  // Groups that take turns from one barrier to the next would not know what the others bring.
+  const bool reduces = width.groups() > 1 && has_reducing_barriers(*flow);
+  if (reduces) width = width_up_to(std::min(most, warp_lanes));
+  width.on_fibers = reduces || has_polls(scalar);
+  if (width.on_fibers && request.options.checks != 0)
+    return refusal(reduces ? "checks at a barrier that reduces" : waits_for_threads);
   if (std::uint64_t{request.local_bytes} * width.group() > largest_group_frames)
     return refusal("large local variables");
   StrideAnalysis strides(*flow, scalar, width, /*masked=*/false);
@@ -126,7 +139,6 @@ Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& reques
   const bool waits = has_polls(scalar);
   if (options.checks == 0 && !waits && assume_rows(scalar, request)) normalise(scalar);
   isolate_convergent_operations(scalar);
-  if (waits && options.checks != 0) return refusal(waits_for_threads);
   bool masked = options.form == FormOfCode::Masked;
   for (unsigned most = waits ? warp_lanes : most_threads;;) {
     Result<Analysed> kernel = prepare(scalar, request, most);

@@ -85,9 +85,9 @@ class Block final : public Resident {
   // Called by the services, on the fiber of `thread`.
   void wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count);
   void arrive_at_barrier(const DeviceThread& thread, std::uint32_t id, std::uint32_t count);
-  /// Operation 0 counts, 1 ands, 2 ors the predicates.
+  /// Operation 0 counts, 1 ands, 2 ors the predicates, of which the fiber brings `lanes`, and `trues` that are true.
   std::uint32_t reduce_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count, std::uint32_t operation,
-                                  bool predicate);
+                                  std::uint32_t trues, std::uint32_t lanes);
   enum class WarpOperation : std::uint8_t {
     Sync,
     ShuffleUp,
@@ -132,7 +132,7 @@ class Block final : public Resident {
     std::uint32_t expected = 0;  ///< 0: no thread is here
     std::uint32_t arrived = 0;
     std::uint32_t true_count = 0;
-    std::uint32_t reduced = 0;                                      ///< threads that brought a predicate
+    std::uint32_t reduced = 0;                                      ///< device threads that brought a predicate
     std::vector<std::uint32_t> waiting;                             ///< indices of threads
     std::vector<std::pair<std::uint32_t, std::uint32_t>> arrivals;  ///< without waiting: thread, and step for races
   };

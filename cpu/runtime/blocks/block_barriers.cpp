@@ -68,10 +68,10 @@ void Block::wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_
 }
 
 std::uint32_t Block::reduce_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count,
-                                       std::uint32_t operation, bool predicate) {
+                                       std::uint32_t operation, std::uint32_t trues, std::uint32_t lanes) {
   Barrier& barrier = barriers_[id % barrier_count];
-  barrier.true_count += predicate ? 1 : 0;
-  ++barrier.reduced;
+  barrier.true_count += trues;
+  barrier.reduced += lanes;
   thread.given = operation;
   wait_at_barrier(thread, id, count);
   return static_cast<std::uint32_t>(thread.result);

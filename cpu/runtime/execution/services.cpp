@@ -79,9 +79,9 @@ void cucpu_barrier_arrive(ThreadState* thread, std::uint32_t id, std::uint32_t c
 }
 
 std::uint32_t cucpu_barrier_reduce(ThreadState* thread, std::uint32_t id, std::uint32_t count, std::uint32_t op,
-                                   std::uint32_t predicate) {
+                                   std::uint32_t trues, std::uint32_t lanes) {
   DeviceThread* const fiber = fiber_at(thread, __builtin_return_address(0));
-  return fiber ? fiber->block->reduce_at_barrier(*fiber, id, count, op, predicate != 0) : (predicate != 0);
+  return fiber ? fiber->block->reduce_at_barrier(*fiber, id, count, op, trues, lanes) : trues;
 }
 
 void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) {

@@ -40,10 +40,10 @@ struct ConvergentOperation {
   std::uint32_t arrived = 0;
   std::uint32_t generation = 0;
   std::uint32_t values[32] = {};
-  std::uint32_t present = 0;  ///< lanes that brought a value
-  bool is_read = false;       ///< all have come: the next value starts anew
-  std::uint32_t popcount = 0;
-  std::uint32_t result = 0;
+  std::uint32_t present = 0;                ///< lanes that brought a value
+  bool is_read = false;                     ///< all have come: the next value starts anew
+  std::uint32_t popcount = 0, reduced = 0;  ///< predicates that were true, and all that were brought
+  std::uint32_t result = 0, all = 0;        ///< the same, of those who go on
 };
 
 struct Fiber {
@@ -142,7 +142,8 @@ void converge(ConvergentOperation& convergent, std::uint32_t count) {
   while (convergent.generation == generation) {
     if (convergent.arrived + scheduler->exited() >= count) {
       convergent.result = convergent.popcount;
-      convergent.popcount = 0;
+      convergent.all = convergent.reduced;
+      convergent.popcount = convergent.reduced = 0;
       convergent.arrived = 0;
       ++convergent.generation;
       return;
@@ -197,12 +198,12 @@ void cucpu_barrier(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
 void cucpu_barrier_arrive(ThreadState*, std::uint32_t id, std::uint32_t) { ++scheduler->barriers[id].arrived; }
 
 std::uint32_t cucpu_barrier_reduce(ThreadState* thread, std::uint32_t id, std::uint32_t count, std::uint32_t op,
-                                   std::uint32_t predicate) {
+                                   std::uint32_t trues, std::uint32_t lanes) {
   ConvergentOperation& convergent = scheduler->barriers[id];
-  convergent.popcount += predicate;
-  const std::uint32_t all = threads_of(thread, count);
-  converge(convergent, all);
-  return op == 0 ? convergent.result : op == 1 ? convergent.result == all : convergent.result != 0;
+  convergent.popcount += trues;
+  convergent.reduced += lanes;
+  converge(convergent, threads_of(thread, count));
+  return op == 0 ? convergent.result : op == 1 ? convergent.result == convergent.all : convergent.result != 0;
 }
 
 void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) { converge_warp(thread, mask); }

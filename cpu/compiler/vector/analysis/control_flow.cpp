@@ -134,7 +134,8 @@ Blocks ControlFlow::joins_of(BasicBlock* block) const {
 }
 
 bool ControlFlow::arrive_together(const Blocks& divergent_branches,
-                                  llvm::function_ref<bool(const Instruction&)> is_of_kind) const {
+                                  llvm::function_ref<bool(const Instruction&)> is_of_kind,
+                                  const llvm::Loop* iteration) const {
   if (!has_convergent_operations()) return true;
   // The blocks from which a convergent operation can be reached, and among them which all pass.
   llvm::SetVector<BasicBlock*> convergent;
@@ -142,13 +143,15 @@ bool ControlFlow::arrive_together(const Blocks& divergent_branches,
     if (std::any_of(block->begin(), block->end(), is_of_kind)) convergent.insert(block);
   }
   llvm::SetVector<BasicBlock*> relevant(convergent.begin(), convergent.end());
+  const BasicBlock* const begin = iteration != nullptr ? iteration->getHeader() : nullptr;
   for (std::size_t i = 0; i < relevant.size(); ++i) {
+    if (relevant[i] == begin) continue;
     for (BasicBlock* before : llvm::predecessors(relevant[i])) relevant.insert(before);
   }
   auto relevant_of = [&](const auto& blocks) {
     Blocks found;
     for (BasicBlock* block : blocks) {
-      if (relevant.contains(block)) found.push_back(block);
+      if (relevant.contains(block) && block != begin) found.push_back(block);
     }
     return found;
   };

@@ -16,6 +16,7 @@
 namespace cucore::cpu::compiler {
 
 using Blocks = std::vector<llvm::BasicBlock*>;
+using BlockSet = llvm::DenseSet<const llvm::BasicBlock*>;
 
 /// Metadata of a branch whose first way is the usual one.
 inline constexpr const char* usual_way_mark = "cucpu.usual";
@@ -40,6 +41,9 @@ class ControlFlow {
   bool dominates(const llvm::BasicBlock* first, const llvm::BasicBlock* other) const {
     return dominators_.dominates(first, other);
   }
+  llvm::BasicBlock* immediate_dominator(const llvm::BasicBlock* block) const {
+    return dominators_.getNode(block)->getIDom()->getBlock();
+  }
 
   /// Where lanes may come by different ways, or of different iterations of a loop, if they diverge at the branch that
   /// ends `block`; among them where all reconverge.
@@ -50,9 +54,9 @@ class ControlFlow {
 
   /// Whether all lanes that can still execute a convergent operation of this kind execute it together, given the
   /// branches at which lanes may diverge. Lanes that can no longer reach one count as gone: they run to their end
-  /// first.
-  bool arrive_together(const Blocks& divergent_branches,
-                       llvm::function_ref<bool(const llvm::Instruction&)> is_of_kind) const;
+  /// first. `iteration`: in an iteration of that loop, of branches in it; who has left it counts as gone.
+  bool arrive_together(const Blocks& divergent_branches, llvm::function_ref<bool(const llvm::Instruction&)> is_of_kind,
+                       const llvm::Loop* iteration = nullptr) const;
   bool has_convergent_operations() const { return has_barriers_ || has_warp_operations_; }
   bool has_barriers() const { return has_barriers_; }
   bool has_warp_operations() const { return has_warp_operations_; }

@@ -15,14 +15,14 @@ namespace cucore::cpu::compiler {
 using llvm::BasicBlock;
 using llvm::Instruction;
 
-namespace {
-
-bool may_write(const Instruction& instruction) {
+bool may_change_memory(const Instruction& instruction) {
   if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
     return !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(store->getPointerOperand()));
   if (is_convergent(instruction) || llvm::isa<llvm::FenceInst, llvm::LoadInst>(instruction)) return false;
   return instruction.mayWriteToMemory() && !instruction.isLifetimeStartOrEnd();
 }
+
+namespace {
 
 /// What follows a branch, up to barriers of the block.
 llvm::SetVector<BasicBlock*> blocks_behind(BasicBlock* branch) {
@@ -54,7 +54,7 @@ bool others_change_nothing(BasicBlock* block, const ControlFlow& flow, const Str
     const bool some_write = std::any_of(behind.begin(), behind.end(), [&](const BasicBlock* other) {
       // What lanes do on their way to the loop they have all done before one polls.
       if (!loop->contains(other) && flow.dominates(other, loop->getHeader())) return false;
-      return std::any_of(other->begin(), other->end(), may_write);
+      return std::any_of(other->begin(), other->end(), may_change_memory);
     });
     if (some_write) return false;
   }

@@ -6,6 +6,9 @@
 
 namespace cucore::cpu::compiler {
 
+/// Memory that other threads see.
+bool may_change_memory(const llvm::Instruction& instruction);
+
 /// Then each warp runs on a fiber.
 bool has_polls(const llvm::Function& scalar);
 

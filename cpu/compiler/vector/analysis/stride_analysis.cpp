@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/checks/mark_calls.hpp"
@@ -28,8 +29,9 @@ bool is_plain(const llvm::Type* type) {
 
 }  // namespace
 
-StrideAnalysis::StrideAnalysis(const ControlFlow& flow, llvm::Function& scalar, const VectorWidth& width, bool masked)
-    : flow_(flow), scalar_(scalar), width_(width), masked_(masked) {
+StrideAnalysis::StrideAnalysis(const ControlFlow& flow, llvm::Function& scalar, const VectorWidth& width, bool masked,
+                               BlockSet passed_twice)
+    : flow_(flow), scalar_(scalar), width_(width), masked_(masked), passed_twice_(std::move(passed_twice)) {
   for (bool changed = true; changed;) {
     strides_.clear();
     checks_.clear();
@@ -62,6 +64,7 @@ void StrideAnalysis::settle() {
         const Stride old = known;
         Stride now = transfer(instruction);
         if (now.kind == Stride::Kind::Unknown) continue;
+        if (may_differ_later(instruction)) now = Stride::varying();
         now = join(old, now);  // only ever downwards
         if (now == old) continue;
         strides_[&instruction] = now;
@@ -69,6 +72,15 @@ void StrideAnalysis::settle() {
       }
     }
   }
+}
+
+/// Of lanes that come to it later: what is read from memory that may have changed.
+bool StrideAnalysis::may_differ_later(const Instruction& instruction) const {
+  if (!passed_twice_.contains(instruction.getParent()) || !instruction.mayReadOrWriteMemory()) return false;
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+  if (load == nullptr) return true;
+  return !load->hasMetadata(llvm::LLVMContext::MD_invariant_load) &&
+         !thread_field(load->getPointerOperand(), scalar_) && !block_field(load->getPointerOperand(), scalar_);
 }
 
 Stride StrideAnalysis::of(const Value* value) const {
@@ -237,6 +249,7 @@ Stride StrideAnalysis::transfer_call(Instruction& instruction) {
     if (mask.kind == Stride::Kind::Unknown) return {};
     return mask.is_same_in_chunk() ? Stride::strided(0, 0, {mask.is_same_in_warp(), 0}) : Stride::varying();
   }
+  if (is_reducing_barrier(call)) return Stride::uniform();
   if (name.starts_with(of_fragments)) return Stride::varying();
   if (name == "cucpu_activemask") return Stride::strided(0, 0, {true, 0});
   if (name == "cucpu_elect" || name == "cucpu_match_all" || name.starts_with("cucpu_redux_")) {

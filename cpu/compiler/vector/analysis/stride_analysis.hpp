@@ -15,7 +15,9 @@ namespace cucore::cpu::compiler {
 /// known (`checks`). In the masked version lanes come and go: what joins where they reconverge varies.
 class StrideAnalysis {
  public:
-  StrideAnalysis(const ControlFlow& flow, llvm::Function& scalar, const VectorWidth& width, bool masked);
+  /// `passed_twice`: blocks that some lanes pass before others do (overtaking.hpp).
+  StrideAnalysis(const ControlFlow& flow, llvm::Function& scalar, const VectorWidth& width, bool masked,
+                 BlockSet passed_twice = {});
 
   Stride of(const llvm::Value* value) const;
   /// Blocks that end in a branch whose condition is not the same for all lanes.
@@ -29,6 +31,7 @@ class StrideAnalysis {
  private:
   void settle();
   Stride transfer(llvm::Instruction& instruction);
+  bool may_differ_later(const llvm::Instruction& instruction) const;
   Stride transfer_load(llvm::Instruction& instruction);
   Stride transfer_binary(llvm::Instruction& instruction);
   Stride transfer_extension(llvm::Instruction& instruction);
@@ -41,6 +44,7 @@ class StrideAnalysis {
   llvm::Function& scalar_;
   VectorWidth width_;
   bool masked_;
+  BlockSet passed_twice_;
   llvm::DenseMap<const llvm::Value*, Stride> strides_;
   llvm::DenseSet<const llvm::BasicBlock*> merges_;        ///< blocks whose phis vary
   llvm::DenseSet<const llvm::BasicBlock*> chunk_merges_;  ///< blocks to which each chunk comes as a whole

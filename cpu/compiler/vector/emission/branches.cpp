@@ -89,6 +89,11 @@ Result<void> Branches::emit_full(BasicBlock* block, const llvm::BranchInst& bran
   return {};
 }
 
+BasicBlock* Branches::next_dispatch(BasicBlock* block, llvm::ArrayRef<BasicBlock*> targets) const {
+  if (BasicBlock* last = c_.overtaking.last_not_passed(block)) return blocks_.next_dispatch(last, {});
+  return blocks_.next_dispatch(block, targets);
+}
+
 void Branches::emit_masked(BasicBlock* block, const llvm::BranchInst& branch) {
   auto go = [&](BasicBlock* to, llvm::ArrayRef<Value*> mask) {
     transitions_.write_phis(block, to, Masked, mask);
@@ -97,7 +102,7 @@ void Branches::emit_masked(BasicBlock* block, const llvm::BranchInst& branch) {
   BasicBlock* first = branch.getSuccessor(0);
   if (branch.isUnconditional() || first == branch.getSuccessor(1)) {
     go(first, c_.active.bits());
-    b.CreateBr(blocks_.next_dispatch(block, {first}));
+    b.CreateBr(next_dispatch(block, {first}));
     return;
   }
   BasicBlock* second = branch.getSuccessor(1);
@@ -110,7 +115,7 @@ void Branches::emit_masked(BasicBlock* block, const llvm::BranchInst& branch) {
       c_.known = before;
       b.SetInsertPoint(ways[way]);
       go(branch.getSuccessor(way), c_.active.bits());
-      b.CreateBr(blocks_.next_dispatch(block, {branch.getSuccessor(way)}));
+      b.CreateBr(next_dispatch(block, {branch.getSuccessor(way)}));
     }
     return;
   }
@@ -125,7 +130,7 @@ void Branches::emit_masked(BasicBlock* block, const llvm::BranchInst& branch) {
     for (const llvm::PHINode& phi : target->phis()) values_.get(phi.getIncomingValueForBlock(block));
   go(first, yes);
   go(second, no);
-  b.CreateBr(blocks_.next_dispatch(block, {first, second}));
+  b.CreateBr(next_dispatch(block, {first, second}));
 }
 
 }  // namespace cucore::cpu::compiler

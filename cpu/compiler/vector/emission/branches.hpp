@@ -23,6 +23,8 @@ class Branches {
  private:
   Result<void> emit_full(llvm::BasicBlock* block, const llvm::BranchInst& branch);
   void emit_masked(llvm::BasicBlock* block, const llvm::BranchInst& branch);
+  /// Where the masked version looks for waiting lanes after a branch.
+  llvm::BasicBlock* next_dispatch(llvm::BasicBlock* block, llvm::ArrayRef<llvm::BasicBlock*> targets) const;
   /// Goes where all lanes go if the first and the last go there and nothing wraps around between them.
   Result<void> branch_by_ends(const llvm::BranchInst& branch, llvm::ArrayRef<llvm::BasicBlock*> ways);
 

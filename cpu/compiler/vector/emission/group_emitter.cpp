@@ -18,8 +18,8 @@ namespace {
 class GroupEmitter {
  public:
   GroupEmitter(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width, HostFeatures host,
-               StrideAnalysis full, StrideAnalysis masked, bool masks_only)
-      : c_(scalar, flow, width, host, std::move(full), std::move(masked), masks_only) {}
+               StrideAnalysis full, StrideAnalysis masked, Overtaking overtaking, bool masks_only)
+      : c_(scalar, flow, width, host, std::move(full), std::move(masked), std::move(overtaking), masks_only) {}
 
   Result<EmittedGroup> emit() {
     blocks_.emit_entry();
@@ -106,9 +106,13 @@ class GroupEmitter {
 Result<EmittedGroup> emit_group(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width,
                                 HostFeatures host, bool masks_only) {
   StrideAnalysis full(flow, scalar, width, /*masked=*/false);
-  StrideAnalysis masked(flow, scalar, width, /*masked=*/true);
-  if (Result<void> legal = check_legality(scalar, flow, width, full, masked); !legal) return std::move(legal).failure();
-  return GroupEmitter(scalar, flow, width, host, std::move(full), std::move(masked), masks_only).emit();
+  Overtaking overtaking;
+  if (width.on_fibers) overtaking = Overtaking(flow, StrideAnalysis(flow, scalar, width, /*masked=*/true));
+  StrideAnalysis masked(flow, scalar, width, /*masked=*/true, overtaking.passed_twice());
+  if (Result<void> legal = check_legality(scalar, flow, width, full, masked, overtaking); !legal)
+    return std::move(legal).failure();
+  return GroupEmitter(scalar, flow, width, host, std::move(full), std::move(masked), std::move(overtaking), masks_only)
+      .emit();
 }
 
 }  // namespace cucore::cpu::compiler

@@ -64,6 +64,26 @@ bool is_operation_of_lanes(const Instruction& instruction) {
   return is_convergent(instruction) && !is_poll(instruction);
 }
 
+/// Whether all lanes of a warp that an operation of lanes names execute it together.
+bool lanes_come_together(const ControlFlow& flow, const StrideAnalysis& masked) {
+  const auto loop_of = [&](const Instruction& each) {
+    return is_operation_of_lanes(each) ? loop_of_members(each, flow) : nullptr;
+  };
+  if (!flow.arrive_together(masked.divergent_in_warps(), [&](const Instruction& each) {
+        return is_operation_of_lanes(each) && loop_of(each) == nullptr;
+      }))
+    return false;
+  return std::all_of(flow.order.begin(), flow.order.end(), [&](const llvm::BasicBlock* block) {
+    const llvm::Loop* loop = loop_of(block->front());
+    if (loop == nullptr) return true;
+    Blocks inside, outside;
+    for (llvm::BasicBlock* branch : masked.divergent_in_warps())
+      (loop->contains(branch) ? inside : outside).push_back(branch);
+    const auto is_this = [&](const Instruction& each) { return &each == &block->front(); };
+    return flow.arrive_together(outside, is_this) && flow.arrive_together(inside, is_this, loop);
+  });
+}
+
 /// Whether an address in the thread's state is only used to load registers, or passed to a service that knows it.
 bool is_use_of_register(const llvm::Use& use, const llvm::Function& scalar) {
   const auto* user = llvm::cast<Instruction>(use.getUser());
@@ -130,15 +150,15 @@ Result<void> check_strides(const ControlFlow& flow, const StrideAnalysis& full, 
 }  // namespace
 
 Result<void> check_legality(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width,
-                            const StrideAnalysis& full, const StrideAnalysis& masked) {
+                            const StrideAnalysis& full, const StrideAnalysis& masked, const Overtaking& overtaking) {
   // On fibers a warp may wait at a barrier for others that come to it elsewhere.
   if (!width.on_fibers && !flow.arrive_together(masked.divergent_branches(), is_block_barrier))
     return refusal("a barrier that only some threads of a block reach");
-  if (!flow.arrive_together(masked.divergent_in_warps(), is_operation_of_lanes))
-    return refusal("a warp operation that only some lanes of a warp reach");
+  if (!lanes_come_together(flow, masked)) return refusal("a warp operation that only some lanes of a warp reach");
   if (width.on_fibers && !poll_together(flow, masked)) {
     for (llvm::BasicBlock* block : flow.order) {
-      if (is_poll(block->front()) && !others_change_nothing(block, flow, masked)) return refusal(waits_for_threads);
+      if (is_poll(block->front()) && !overtaking.covers(block) && !others_change_nothing(block, flow, masked))
+        return refusal(waits_for_threads);
     }
   }
   if (Result<void> legal = check_barriers(flow, width); !legal) return legal;

@@ -4,13 +4,13 @@
 // depends on how lanes access memory and compute, the emission itself refuses.
 #pragma once
 
-#include "cpu/compiler/vector/analysis/stride_analysis.hpp"
+#include "cpu/compiler/vector/analysis/overtaking.hpp"
 #include "cpu/error/result.hpp"
 
 namespace cucore::cpu::compiler {
 
 /// `full`, `masked`: strides of these versions.
 Result<void> check_legality(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width,
-                            const StrideAnalysis& full, const StrideAnalysis& masked);
+                            const StrideAnalysis& full, const StrideAnalysis& masked, const Overtaking& overtaking);
 
 }  // namespace cucore::cpu::compiler

@@ -65,6 +65,7 @@ Result<void> ConvergentOperations::emit(llvm::CallInst& call) {
     return {};
   }
   if (name.starts_with(of_fragments)) return fragments_.emit(call);
+  if (name == "cucpu_barrier_reduce") return emit_reducing_barrier(call);
   if (name != "cucpu_barrier") return emit_together(call);
   if (barriers_.groups_wait()) barriers_.suspend(call.getParent(), blocks_.alive());
   return {};
@@ -138,6 +139,41 @@ Result<void> ConvergentOperations::emit_shuffle(llvm::CallInst& call) {
   return {};
 }
 
+/// cucpu_barrier_reduce(thread, id, count, operation, trues, lanes): a group is the whole block, or on a fiber.
+Result<void> ConvergentOperations::emit_reducing_barrier(llvm::CallInst& call) {
+  Value* trues = b.getInt32(0);
+  Value* lanes = b.getInt32(0);
+  for (unsigned chunk = 0; chunk < c_.width.chunks; ++chunk) {
+    auto count = [&](Value* bits) {
+      return b.CreateZExtOrTrunc(b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, bits), b.getInt32Ty());
+    };
+    trues = b.CreateAdd(trues, count(bits_where_true(call.getArgOperand(4), chunk)));
+    lanes = b.CreateAdd(lanes, count(c_.active.bits(chunk)));
+  }
+  const auto operation = llvm::cast<llvm::ConstantInt>(call.getArgOperand(3))->getZExtValue();
+  Value* result = trues;
+  if (c_.width.on_fibers)
+    result = b.CreateCall(call.getCalledFunction(), {c_.fiber(), call.getArgOperand(1), call.getArgOperand(2),
+                                                     call.getArgOperand(3), trues, lanes});
+  else if (operation != 0)
+    result = b.CreateZExt(operation == 1 ? b.CreateICmpEQ(trues, lanes) : b.CreateIsNotNull(trues), b.getInt32Ty());
+  values_.put(&call, VectorValue::uniform(result));
+  return {};
+}
+
+/// The active lanes of a chunk that hold a number other than zero.
+Value* ConvergentOperations::bits_where_true(Value* predicate, unsigned chunk) {
+  if (!values_.get(predicate).stride.is_varying()) {
+    Value* first = values_.first_lane(predicate, chunk);
+    if (c_.active.is_partial()) first = b.CreateFreeze(first);
+    return b.CreateSelect(b.CreateIsNotNull(first), c_.active.bits(chunk), llvm::ConstantInt::get(c_.mask_type(), 0));
+  }
+  Value* lanes = b.CreateIsNotNull(values_.vector(predicate, chunk));
+  if (c_.active.is_partial())
+    lanes = b.CreateSelect(c_.active.vector(chunk), lanes, llvm::Constant::getNullValue(lanes->getType()));
+  return b.CreateBitCast(lanes, c_.mask_type());
+}
+
 /// cucpu_vote(thread, mode, predicate, mask): all, any, uni, ballot over the named lanes that are here.
 Result<void> ConvergentOperations::emit_vote(llvm::CallInst& call) {
   const auto mode = static_cast<unsigned>(llvm::cast<llvm::ConstantInt>(call.getArgOperand(1))->getZExtValue());
@@ -151,18 +187,7 @@ Result<void> ConvergentOperations::emit_vote(llvm::CallInst& call) {
     Value* here = b.getInt32(0);
     for (unsigned k = 0; k < parts; ++k) {
       const unsigned chunk = warp * parts + k;
-      Value* truth = nullptr;
-      if (values_.get(predicate).stride.is_varying()) {
-        Value* lanes = b.CreateIsNotNull(values_.vector(predicate, chunk));
-        if (c_.active.is_partial())
-          lanes = b.CreateSelect(c_.active.vector(chunk), lanes, llvm::Constant::getNullValue(lanes->getType()));
-        truth = b.CreateBitCast(lanes, c_.mask_type());
-      } else {
-        Value* first = values_.first_lane(predicate, chunk);
-        if (c_.active.is_partial()) first = b.CreateFreeze(first);
-        truth =
-            b.CreateSelect(b.CreateIsNotNull(first), c_.active.bits(chunk), llvm::ConstantInt::get(c_.mask_type(), 0));
-      }
+      Value* truth = bits_where_true(predicate, chunk);
       votes = b.CreateOr(votes, b.CreateShl(b.CreateZExt(truth, b.getInt32Ty()), k * c_.width.lanes));
       here = b.CreateOr(here, b.CreateShl(b.CreateZExt(c_.active.bits(chunk), b.getInt32Ty()), k * c_.width.lanes));
     }

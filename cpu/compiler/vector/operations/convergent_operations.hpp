@@ -17,7 +17,9 @@ class ConvergentOperations {
 
  private:
   Result<void> emit_shuffle(llvm::CallInst& call);
+  Result<void> emit_reducing_barrier(llvm::CallInst& call);
   Result<void> emit_vote(llvm::CallInst& call);
+  llvm::Value* bits_where_true(llvm::Value* predicate, unsigned chunk);
   Result<void> emit_together(llvm::CallInst& call);
   std::vector<llvm::Value*> values_here(llvm::Value* operand, unsigned warp);
   llvm::Value* truths_of(llvm::Value* bits, std::size_t part);

@@ -90,8 +90,9 @@ VectorValue VectorMemory::loaded(llvm::LoadInst& load) {
 Value* VectorMemory::load_chunk(llvm::LoadInst& load, const Stride& address, unsigned chunk) {
   Value* pointer = load.getPointerOperand();
   if (address.is_same_in_chunk()) {
-    return b.CreateAlignedLoad(load.getType(), idle_.instead_if_idle(values_.first_lane(pointer, chunk), chunk),
-                               load.getAlign());
+    Value* one = b.CreateAlignedLoad(load.getType(), idle_.instead_if_idle(values_.first_lane(pointer, chunk), chunk),
+                                     load.getAlign());
+    return c_.strides().of(&load).is_varying() ? values_.splat(one) : one;
   }
   return b.CreateBitCast(load_elements(load, address, chunk), c_.widened(load.getType()));
 }

@@ -25,13 +25,14 @@ llvm::Function* new_group(llvm::Function& scalar, llvm::IRBuilder<>& b, HostFeat
 
 EmissionContext::EmissionContext(llvm::Function& scalar_form, const ControlFlow& control_flow,
                                  const VectorWidth& vector_width, HostFeatures features, StrideAnalysis full_strides,
-                                 StrideAnalysis masked_strides, bool masks_only)
+                                 StrideAnalysis masked_strides, Overtaking overtaking_lanes, bool masks_only)
     : scalar(scalar_form),
       flow(control_flow),
       width(vector_width),
       host(features),
       full(std::move(full_strides)),
       masked(std::move(masked_strides)),
+      overtaking(std::move(overtaking_lanes)),
       has_full_version(!masks_only),
       has_masked_version(masks_only || may_leave_full_version(flow, full, width)),
       b(scalar.getContext()),

@@ -9,7 +9,7 @@
 
 #include "cpu/compiler/emitters/module_emitter.hpp"
 #include "cpu/compiler/vector/analysis/control_flow.hpp"
-#include "cpu/compiler/vector/analysis/stride_analysis.hpp"
+#include "cpu/compiler/vector/analysis/overtaking.hpp"
 #include "cpu/compiler/vector/state/active_lanes.hpp"
 
 namespace cucore::cpu::compiler {
@@ -49,7 +49,8 @@ class EmissionContext {
  public:
   /// With `masks_only` there is the masked version alone.
   EmissionContext(llvm::Function& scalar_form, const ControlFlow& control_flow, const VectorWidth& vector_width,
-                  HostFeatures features, StrideAnalysis full_strides, StrideAnalysis masked_strides, bool masks_only);
+                  HostFeatures features, StrideAnalysis full_strides, StrideAnalysis masked_strides,
+                  Overtaking overtaking_lanes, bool masks_only);
 
   llvm::Function& scalar;
   const ControlFlow& flow;
@@ -57,6 +58,7 @@ class EmissionContext {
   const HostFeatures host;
   const StrideAnalysis full;
   const StrideAnalysis masked;
+  const Overtaking overtaking;
   const bool has_full_version;
   const bool has_masked_version;
   llvm::IRBuilder<> b;

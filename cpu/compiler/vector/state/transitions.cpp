@@ -46,25 +46,10 @@ void Transitions::write_phis(BasicBlock* from, BasicBlock* to, Version version, 
     values.emplace_back(&phi, values_.converted(phi.getIncomingValueForBlock(from), strides_there.of(&phi)));
   }
   for (auto& [phi, value] : values) {
-    Slots& slots = values_.slots_of(phi, version);
-    for (unsigned k = 0; k < value.parts.size(); ++k) {
-      Value* part = value.parts[k];
-      if (version == Masked && value.stride.is_varying() && mask[k] != c_.all_lanes()) {
-        llvm::Type* type = slots[k]->getAllocatedType();
-        // Packed halves are one number to a lane.
-        const auto bits = static_cast<unsigned>(phi->getType()->getPrimitiveSizeInBits());
-        llvm::Type* whole = phi->getType()->isVectorTy() ? c_.widened(b.getIntNTy(bits)) : type;
-        Value* old = b.CreateLoad(whole, slots[k]);
-        Value* lanes = b.CreateBitCast(mask[k], llvm::FixedVectorType::get(b.getInt1Ty(), c_.width.lanes));
-        part = b.CreateBitCast(b.CreateSelect(lanes, b.CreateBitCast(part, whole), old), type);
-      }
-      if (version == Masked && value.stride.is_strided() && mask[k] != c_.all_lanes()) {
-        // A chunk comes as a whole, but maybe not all of them.
-        Value* old = b.CreateLoad(slots[k]->getAllocatedType(), slots[k]);
-        part = b.CreateSelect(b.CreateIsNotNull(mask[k]), part, old);
-      }
-      b.CreateStore(part, slots[k]);
-    }
+    if (version == Full)
+      values_.store(phi, value.parts, version);
+    else
+      values_.store_under_mask(phi, value, mask);
   }
 }
 

@@ -48,6 +48,28 @@ void VectorValues::store(Instruction* instruction, const Parts& parts, Version v
   for (unsigned k = 0; k < parts.size(); ++k) b.CreateStore(parts[k], slots[k]);
 }
 
+void VectorValues::store_under_mask(Instruction* instruction, const VectorValue& value, llvm::ArrayRef<Value*> mask) {
+  const Slots& slots = slots_of(instruction, Masked);
+  for (unsigned k = 0; k < value.parts.size(); ++k) {
+    Value* part = value.parts[k];
+    if (value.stride.is_varying() && mask[k] != c_.all_lanes()) {
+      llvm::Type* type = slots[k]->getAllocatedType();
+      // Packed halves are one number to a lane.
+      const auto bits = static_cast<unsigned>(instruction->getType()->getPrimitiveSizeInBits());
+      llvm::Type* whole = instruction->getType()->isVectorTy() ? c_.widened(b.getIntNTy(bits)) : type;
+      Value* old = b.CreateLoad(whole, slots[k]);
+      Value* lanes = b.CreateBitCast(mask[k], llvm::FixedVectorType::get(b.getInt1Ty(), c_.width.lanes));
+      part = b.CreateBitCast(b.CreateSelect(lanes, b.CreateBitCast(part, whole), old), type);
+    }
+    if (value.stride.is_strided() && mask[k] != c_.all_lanes()) {
+      // A chunk comes as a whole, but maybe not all of them.
+      Value* old = b.CreateLoad(slots[k]->getAllocatedType(), slots[k]);
+      part = b.CreateSelect(b.CreateIsNotNull(mask[k]), part, old);
+    }
+    b.CreateStore(part, slots[k]);
+  }
+}
+
 VectorValue VectorValues::get(Value* value) {
   if (llvm::isa<llvm::Constant>(value)) return VectorValue::uniform(value);
   if (auto found = c_.known.values.find(value); found != c_.known.values.end()) return found->second;
@@ -65,8 +87,12 @@ VectorValue VectorValues::get(Value* value) {
 }
 
 void VectorValues::put(Instruction* instruction, VectorValue result) {
-  if (instruction->isUsedOutsideOfBlock(c_.block) || kept_for_end_.contains(instruction))
-    store(instruction, result.parts, c_.version);
+  if (instruction->isUsedOutsideOfBlock(c_.block) || kept_for_end_.contains(instruction)) {
+    if (c_.version == Masked && c_.overtaking.passed_twice().contains(c_.block))
+      store_under_mask(instruction, result, c_.active.bits());
+    else
+      store(instruction, result.parts, c_.version);
+  }
   c_.known.values[instruction] = std::move(result);
 }
 

@@ -37,6 +37,8 @@ class VectorValues {
   void keep_masked_version_in_memory();
   /// Sets a value where a version of another block finds it.
   void store(llvm::Instruction* instruction, const Parts& parts, Version version);
+  /// The same in the masked version, for the lanes of a mask alone.
+  void store_under_mask(llvm::Instruction* instruction, const VectorValue& value, llvm::ArrayRef<llvm::Value*> mask);
   /// Where local variables of all lanes lie, one after the other.
   void place_local(llvm::Instruction* variable, llvm::Value* address) { locals_[variable] = address; }
 

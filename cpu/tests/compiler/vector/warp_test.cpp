@@ -97,6 +97,13 @@ TEST(VectorFormOfWarps, finds_out_what_fibers_do) {
       "match.all.sync.b32 %out|%p, %r3, %mask;\n@%p add.u32 %out, %out, 1;",
       "match.all.sync.b64 %out|%p, %in, %mask;\n@%p add.u32 %out, %out, 1;",
       "elect.sync %out|%p, %mask;\n@%p add.u32 %out, %out, 100;",
+      "setp.gt.u32 %p, %r3, 2;\nbar.red.popc.u32 %out, 0, %p;",
+      "setp.gt.u32 %p, %r3, 2;\nbar.red.popc.u32 %out, 1, !%p;",
+      "setp.ne.u32 %p, %r3, 7;\nbar.red.and.pred %p, 0, %p;\n@%p add.u32 %out, %r3, 3;",
+      "setp.eq.u32 %p, %r3, 3;\nbar.red.and.pred %p, 0, %p;\n@%p add.u32 %out, %r3, 3;",
+      "setp.eq.u32 %p, %r3, 3;\nbarrier.cta.red.or.pred %p, 0, %p;\n@%p add.u32 %out, %r3, 3;",
+      "setp.eq.u32 %p, %r3, 77;\nbar.red.or.pred %p, 0, %p;\n@%p add.u32 %out, %r3, 3;",
+      "setp.eq.u32 %p, %r1, 3;\nbar.red.popc.u32 %out, 0, %p;",
       // In a loop, with what one round found out in the next.
       R"(
   mov.u32 %r6, 0;
