@@ -229,8 +229,19 @@ void copy_masked(void* to, const void* from, std::uint32_t size, std::uint32_t m
   }
 }
 
-std::uint64_t allocate(std::uint64_t bytes) { return reinterpret_cast<std::uint64_t>(std::malloc(bytes)); }
-void release(std::uint64_t block) { std::free(reinterpret_cast<void*>(block)); }
+/// In front of each block of the kernel's heap, as a GPU's has it: nvcc 13.0 writes the count of `new T[n]` to the eight
+/// bytes before the block of some types, such as Eigen's Vector3f. In the host's heap these hold the block's size.
+constexpr std::uint64_t bytes_before_a_block = 16;
+
+std::uint64_t allocate(std::uint64_t bytes) {
+  if (bytes > SIZE_MAX - bytes_before_a_block) return 0;
+  void* const block = std::malloc(bytes + bytes_before_a_block);
+  return block == nullptr ? 0 : reinterpret_cast<std::uint64_t>(block) + bytes_before_a_block;
+}
+
+void release(std::uint64_t block) {
+  if (block != 0) std::free(reinterpret_cast<void*>(block - bytes_before_a_block));
+}
 
 template <typename Result, typename... Arguments>
 void* address_of(Result (*function)(Arguments...)) {

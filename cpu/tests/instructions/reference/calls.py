@@ -373,6 +373,33 @@ done:""",
         registers=".reg .b64 %p;\n.reg .b32 %last;",
     )
     yield Case(
+        "call.malloc.count_before",
+        "d = a kept in memory of its own, whose eight bytes before it hold a count, as nvcc 13.0 writes some arrays' there",
+        "a:u32",
+        "d:u32",
+        """{
+.param .b64 size;
+.param .b64 p;
+st.param.b64 [size], 12;
+call (p), malloc, (size);
+ld.param.b64 %p, [p];
+}
+st.u64 [%p+-8], 1;
+st.u32 [%p], %a;
+st.u32 [%p+8], %row;
+bar.sync 0;
+ld.u32 %d, [%p];
+{
+.param .b64 q;
+st.param.b64 [q], %p;
+call free, (q);
+}""",
+        [(n * 2654435761 & M32,) for n in range(64)],
+        lambda a: a,
+        module=HEAP,
+        registers=".reg .b64 %p;",
+    )
+    yield Case(
         "call.malloc.too_much",
         "p = null for more than any heap holds; null may be freed",
         "",
