@@ -9,7 +9,7 @@ namespace cucore::cpu::analysis {
 
 Reach find_reach_and_waits(const ptx::Module& module, ptx::FunctionId kernel, const BlockShape& shape) {
   Reach reach = find_reach(module, kernel);
-  reach.exchanges = find_plain_exchanges(module, reach, shape);
+  reach.exchanges = find_plain_exchanges(module, reach, shape, &reach.gives_anew);
   reach.lockstep = find_lockstep_points(module, reach);
   reach.needs_fibers |= !reach.lockstep.empty();
   for (ptx::FunctionId function : reach.functions) {

@@ -158,7 +158,8 @@ Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
                                                           .host = kernel.host(),
                                                           .shared = layout.shared_variables,
                                                           .local_bytes = info.local_bytes,
-                                                          .in_lockstep = !reach.lockstep.empty()});
+                                                          .in_lockstep = !reach.lockstep.empty(),
+                                                          .in_one_group = reach.gives_anew});
   if (!form && is_for_waiting(form.failure())) return refuse_waiting(module, reach, form.failure().sentence());
   if (!form) return std::move(form).failure();
   info.form = FormOfCode::Vector;

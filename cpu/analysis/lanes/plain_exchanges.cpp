@@ -137,8 +137,8 @@ class FunctionSearch {
   }
 
   /// The accesses of all arrays through which values are exchanged. `leaves_undone`: set if the function returns with
-  /// accesses of shared memory behind which it has not waited for lanes.
-  std::vector<bool> run(const OtherFunctions& others, bool* leaves_undone) {
+  /// accesses of shared memory behind which it has not waited for lanes. `gives`: set if one thread gives a place anew.
+  std::vector<bool> run(const OtherFunctions& others, bool* leaves_undone, bool* gives) {
     others_ = &others;
     meets_others_ = others.touch[id_] && others.touches_besides(id_);
     numbers_.assign(function_.body.size(), 0);
@@ -169,6 +169,7 @@ class FunctionSearch {
         }
         if (gives_anew(earlier, later)) {
           places_given_anew.insert({static_cast<std::uint32_t>(n), numbers_[i]});
+          *gives = true;
           continue;
         }
         const auto is_known = [&](const LaneAccess& one) { return arrays.contains(one.array.value_or(any_array)); };
@@ -376,7 +377,8 @@ OtherFunctions functions_of(const ptx::Module& module, const Reach& reach, const
 
 }  // namespace
 
-PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reach, const BlockShape& shape) {
+PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reach, const BlockShape& shape,
+                                    bool* gives_anew) {
   PlainExchanges exchanges;
   OtherFunctions others = functions_of(module, reach, shape);
   // Functions that are called tell those that call them what they leave undone.
@@ -384,7 +386,7 @@ PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reac
     changed = false;
     for (auto id = reach.functions.rbegin(); id != reach.functions.rend(); ++id) {
       bool leaves_undone = false;
-      std::vector<bool> found = FunctionSearch(module, *id, reach, shape).run(others, &leaves_undone);
+      std::vector<bool> found = FunctionSearch(module, *id, reach, shape).run(others, &leaves_undone, gives_anew);
       changed |= leaves_undone && !others.leave_undone[*id];
       if (leaves_undone) others.leave_undone[*id] = true;
       if (!found.empty()) exchanges[*id] = std::move(found);

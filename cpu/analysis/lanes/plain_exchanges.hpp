@@ -29,7 +29,8 @@
 //
 // One exchange goes beyond the warp: a place in shared memory that others load, and one thread then stores to, as where
 // thread 0 draws the next ticket. Who stores waits until all others of the block can do nothing else. This counts in
-// all kernels but those that poll, and for that place alone.
+// all kernels but those that poll, and for that place alone. In the vector form all threads of the block are then one
+// group, which has loaded before any of it stores.
 //
 // What ordinary kernels do is none: a thread's own places from one iteration to the next, places strides apart that
 // only the launch knows, rows of each thread, columns of each (`counts[digit][t]`), tables indexed by what was loaded,
@@ -42,6 +43,8 @@
 
 namespace cucore::cpu::analysis {
 
-PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reach, const BlockShape& shape);
+/// `gives_anew`: set if one thread stores to a place that others of its block have loaded.
+PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reach, const BlockShape& shape,
+                                    bool* gives_anew);
 
 }  // namespace cucore::cpu::analysis

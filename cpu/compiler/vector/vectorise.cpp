@@ -2,6 +2,7 @@
 #include "cpu/compiler/vector/vectorise.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <utility>
 
@@ -42,14 +43,21 @@ struct Analysed {
   StrideAnalysis strides;  ///< of the full version
 };
 
+unsigned smallest_group(const ControlFlow& flow, const VectorRequest& request) {
+  const unsigned least = compiler::smallest_group(flow, request.in_lockstep);
+  const std::uint32_t* const block = request.options.block;
+  return request.in_one_group ? std::max(least, std::bit_ceil(block[0] * block[1] * block[2])) : least;
+}
+
 Result<Analysed> analyse(llvm::Function& scalar, const VectorRequest& request, unsigned most) {
   auto flow = std::make_unique<const ControlFlow>(scalar);
   if (!flow->is_reducible()) return refusal("a loop with two entries");
-  const unsigned least = smallest_group(*flow, request.in_lockstep);
+  const unsigned least = smallest_group(*flow, request);
   const auto width_up_to = [&](unsigned threads) {
     return choose_width(scalar, *flow, request.options.block, request.host, least, threads);
   };
   VectorWidth width = width_up_to(most);
+  if (request.in_one_group && width.groups() > 1) return refusal("what one thread stores where others have loaded");
   // Groups that take turns from one barrier to the next would not know what the others bring.
   const bool reduces = width.groups() > 1 && has_reducing_barriers(*flow);
   if (reduces) width = width_up_to(std::min(most, warp_lanes));
@@ -85,7 +93,7 @@ Result<Analysed> prepare(llvm::Function& scalar, const VectorRequest& request, u
 bool assume_rows(llvm::Function& scalar, const VectorRequest& request) {
   const ControlFlow flow(scalar);
   if (!flow.is_reducible() || flow.has_convergent_operations()) return false;
-  const unsigned least = smallest_group(flow, request.in_lockstep);
+  const unsigned least = smallest_group(flow, request);
   const VectorWidth width = choose_width(scalar, flow, request.options.block, request.host, least, most_threads);
   return compiler::assume_rows(scalar, StrideAnalysis(flow, scalar, width, /*masked=*/false));
 }

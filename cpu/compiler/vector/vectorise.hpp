@@ -19,6 +19,7 @@ struct VectorRequest {
   const std::vector<SharedVariable>& shared;  ///< static ones of the kernel
   std::uint32_t local_bytes;                  ///< of local variables, of each thread
   bool in_lockstep;                           ///< all lanes of a warp must run in one group
+  bool in_one_group;                          ///< all threads of a block must
 };
 
 /// What the run-time must know of the form: see KernelInfo.

@@ -25,6 +25,7 @@ class Writer {
                                        Order::LoadThenStore, Order::LoadThenGive};
     if (!is_volatile_ && !overwrites_only_) order_ = orders[pick(std::size(orders))];
     if (order_ != Order::StoreThenLoad) is_shared_ = true;
+    if (order_ == Order::LoadThenGive && pick(2) == 0) threads_ = 32 + pick(993);
     warps_ = (threads_ + 31) / 32;
     values_.resize(std::size_t{blocks} * threads_);
     cells_.resize(std::size_t{blocks} * warps_ * exchange_cells);
@@ -263,29 +264,58 @@ class Writer {
   }
 
   /// All threads of the block load one cell, then one of them stores to it what all load the next time: a ticket, or a
-  /// flag. Barriers keep that from what comes before and after, but none stands between the loads and the store.
+  /// flag. Barriers keep that from what comes before and after, but none stands between the loads and the store. Where
+  /// it is a ticket, the cell says itself how often that is.
   void give_anew() {
     const unsigned times = 1 + pick(3), cell = pick(exchange_cells);
     const std::uint32_t giver = pick(2) == 0 ? 0 : pick(threads_);
     const std::string at = "[block+" + number(cell * 4) + "]";
     line("bar.sync 0");
+    if (pick(2) == 0) return draw_tickets(at, cell, giver, 2 + pick(6));
     for (unsigned time = 0; time < times; ++time) {
-      const std::string got = fresh("%r"), value = fresh("%r"), p = fresh("%p"), skip = fresh("L");
+      const std::string got = fresh("%r"), value = fresh("%r");
       line("ld.shared.u32 " + got + ", " + at);
       line("mad.lo.u32 %v, %v, 3, " + got);
-      line("setp.ne.u32 " + p + ", %t, " + number(giver));
-      line("@" + p + " bra " + skip);
       line("mad.lo.u32 " + value + ", %v, 7, 1");
-      line("st.shared.u32 " + at + ", " + value);
-      text_ += skip + ":\n";
-      line("bar.sync 0");
-      for (std::uint32_t block = 0; block < blocks; ++block) {
-        std::uint32_t& given = cells_[std::size_t{block} * warps_ * exchange_cells + cell];
-        std::uint32_t* const values = &values_[std::size_t{block} * threads_];
+      give(at, giver, value);
+      for_each_block(cell, [&](std::uint32_t* values, std::uint32_t& given) {
         for (std::uint32_t thread = 0; thread < threads_; ++thread) values[thread] = values[thread] * 3 + given;
         given = values[giver] * 7 + 1;
-      }
+      });
     }
+  }
+
+  void draw_tickets(const std::string& at, unsigned cell, std::uint32_t giver, unsigned tickets) {
+    const std::string head = fresh("L"), drawn = fresh("%r"), next = fresh("%r"), p = fresh("%p");
+    give(at, giver, "0");
+    text_ += head + ":\n";
+    line("ld.shared.u32 " + drawn + ", " + at);
+    line("mad.lo.u32 %v, %v, 3, " + drawn);
+    line("add.u32 " + next + ", " + drawn + ", 1");
+    give(at, giver, next);
+    line("ld.shared.u32 " + drawn + ", " + at);
+    line("setp.lt.u32 " + p + ", " + drawn + ", " + number(tickets));
+    line("@" + p + " bra " + head);
+    line("bar.sync 0");
+    for_each_block(cell, [&](std::uint32_t* values, std::uint32_t& given) {
+      for (given = 0; given < tickets; ++given)
+        for (std::uint32_t thread = 0; thread < threads_; ++thread) values[thread] = values[thread] * 3 + given;
+    });
+  }
+
+  void give(const std::string& at, std::uint32_t giver, const std::string& value) {
+    const std::string p = fresh("%p"), skip = fresh("L");
+    line("setp.ne.u32 " + p + ", %t, " + number(giver));
+    line("@" + p + " bra " + skip);
+    line("st.shared.u32 " + at + ", " + value);
+    text_ += skip + ":\n";
+    line("bar.sync 0");
+  }
+
+  template <typename Do>
+  void for_each_block(unsigned cell, const Do& work) {
+    for (std::uint32_t block = 0; block < blocks; ++block)
+      work(&values_[std::size_t{block} * threads_], cells_[std::size_t{block} * warps_ * exchange_cells + cell]);
   }
 
   void vote() {

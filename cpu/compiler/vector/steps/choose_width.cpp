@@ -111,7 +111,7 @@ VectorWidth choose_width(llvm::Function& scalar, const ControlFlow& flow, const 
     useful = std::max(least, useful_without(size, blocks, width.lanes));
   }
   const unsigned wanted = std::max(warp_lanes, std::bit_ceil(width.threads()));
-  width.chunks = std::min({most, useful, wanted}) / width.lanes;
+  width.chunks = std::max(least, std::min({most, useful, wanted})) / width.lanes;
   if (flow.has_barriers() && !may_leave_full_version(flow, StrideAnalysis(flow, scalar, width, false), width))
     width.chunks = chunks_of_straight_code(operations, width, most);
   return width;
