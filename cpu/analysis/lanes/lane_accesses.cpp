@@ -141,7 +141,8 @@ bool LaneConflicts::disturb(const LaneAccess& earlier, const LaneAccess& later) 
   if (later.is_store)
     if (const auto certain = by_steps(earlier, later)) return *certain;
   const bool is_from_memory = places_.is_from_memory(earlier.place) || places_.is_from_memory(later.place);
-  if (later.is_store && !later.is_shared && !(knows_warps_ && is_from_memory)) return false;
+  const bool may_be_guessed = is_one_warp_ || (knows_warps_ && is_from_memory);
+  if (later.is_store && !later.is_shared && !may_be_guessed) return false;
   if (later.is_store) {
     const bool are_known = !may_wait_ && earlier.numbers && later.numbers;
     if (are_known && earlier.numbers->common != later.numbers->common) return false;  // what only the launch knows

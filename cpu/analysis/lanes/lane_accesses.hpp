@@ -30,10 +30,10 @@ struct LaneAccess {
 
 class LaneConflicts {
  public:
-  /// `knows_warps`: the kernel has something to do with warps. `may_wait`: lanes hand something on to each other, one
-  /// after the other.
-  LaneConflicts(LanePlaces& places, bool knows_warps, bool may_wait)
-      : places_(places), knows_warps_(knows_warps), may_wait_(may_wait) {}
+  /// `knows_warps`: the kernel has something to do with warps. `is_one_warp`: its blocks are one. `may_wait`: lanes
+  /// hand something on to each other, one after the other.
+  LaneConflicts(LanePlaces& places, bool knows_warps, bool is_one_warp, bool may_wait)
+      : places_(places), knows_warps_(knows_warps), is_one_warp_(is_one_warp), may_wait_(may_wait) {}
 
   /// A load where another lane stored, or a store where another lane loaded or stored. They are known by their numbers.
   bool disturb(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known);
@@ -46,7 +46,7 @@ class LaneConflicts {
   Meeting meet(const LaneAccess& earlier, const LaneAccess& later);
 
   LanePlaces& places_;
-  const bool knows_warps_, may_wait_;
+  const bool knows_warps_, is_one_warp_, may_wait_;
   std::map<std::pair<std::size_t, std::size_t>, bool> known_;
   std::map<std::tuple<std::size_t, std::size_t, std::int64_t, std::int64_t, std::int64_t, bool, LanePlaces::Order>,
            Meeting>

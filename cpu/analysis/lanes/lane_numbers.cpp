@@ -126,7 +126,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> LanePlaces::range_of(const 
 
 /// Each lane has a column of its own, of an array whose rows are longer than a warp's: `counts[digit][t]`.
 bool LanePlaces::keep_to_columns(const Access& store, const Access& load) const {
-  if (shape_.is_known()) return false;
+  if (shape_.has_rows()) return false;
   const std::int64_t column = lane_factor(store.place);
   if (column == 0 || column != lane_factor(load.place)) return false;
   std::int64_t row = 0;  // bytes: what else there is differs by multiples of them

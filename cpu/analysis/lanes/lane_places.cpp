@@ -285,7 +285,7 @@ LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments)
   symbol.is_of_words = ptx::size_in_bytes(i.type()) == 4 && !ptx::is_signed(i.type());
   key.push_back(symbol.is_of_words ? 1 : 0);
   const LaneSum& by = arguments.back();
-  is_plain_number &= is_constant(by) && lane_factor(arguments[0]) == 1 && !shape_.is_known();
+  is_plain_number &= is_constant(by) && lane_factor(arguments[0]) == 1 && !shape_.has_rows();
   const std::int64_t number = by.constant;
   const auto is_width = [&](const LaneSum& sum) {
     return sum.constant == 0 && sum.terms.size() == 1 && sum.terms[0].second == 1 &&

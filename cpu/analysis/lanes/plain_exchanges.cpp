@@ -73,7 +73,7 @@ bool knows_of_warps(const Instruction& i) {
 }
 
 bool knows_of_warps(const ptx::Module& module, const Reach& reach, const BlockShape& shape) {
-  if (shape.y * shape.z > 1 && shape.threads() <= 32) return true;
+  if (shape.is_one_warp()) return true;
   const ptx::PerformanceDirectives& directives = module.functions[reach.functions.front()].directives;
   for (const auto& most : {directives.reqntid, directives.maxntid})
     if (most[0] && *most[0] * most[1].value_or(1) * most[2].value_or(1) <= 32) return true;
@@ -145,7 +145,7 @@ class FunctionSearch {
     if (!may_exchange()) return {};
     LanePlaces places(module_, function_, flow_, shape_);
     number_accesses(places);
-    LaneConflicts conflicts(places, others.knows_warps, may_wait_);
+    LaneConflicts conflicts(places, others.knows_warps, shape_.is_one_warp(), may_wait_);
     std::set<std::uint32_t> arrays, overwritten, places_given_anew;
     const auto exchange = [&](const LaneAccess& access) { arrays.insert(access.array.value_or(any_array)); };
     for_each_access([&](std::uint32_t i, const AccessesDone& done) {

@@ -13,15 +13,16 @@
 // += a[t + 8];` is none. So it is with distances that are doubled or halved from step to step, of which those that
 // matter are tried, and with loops, whose places differ by multiples of their steps. Nothing is taken for granted of
 // arrays' ends: who leaves one is in any other one. What all lanes have stored, they may load. Where warps are in
-// several rows of a block, or are less than 32 threads, the block's shape is known, and code is made for it
+// several rows of a block, or a block is one warp, the block's shape is known, and code is made for it
 // (block_shape.hpp); elsewhere a warp is in one row.
 //
 // Else by a guess. Surely: in shared memory a distance that is doubled or halved from step to step, or that of the lane
 // with some bits flipped. Perhaps: the place is computed from the lane's number in another way, comes from memory, or
 // from the arguments of a function that is not inlined, or lanes come to one place by a condition that is not known.
 // This counts only in kernels that know of warps: that have a warp's operation, read the lane's number, divide by 32 or
-// mask with 31, or have at most 32 threads, by their directives or in several rows. In global memory what is loaded
-// before it is stored counts only where numbers tell, or in such kernels through places from memory.
+// mask with 31, or have at most 32 threads, by their directives or as they are launched. In global memory what is
+// loaded before it is stored counts only where numbers tell, in such kernels through places from memory, and in blocks
+// of one warp.
 //
 // Between functions that are called, all that one leaves undone and another one does counts: in shared memory, and in
 // kernels that know of warps in all. Functions that poll have no such accesses: there lanes hand something on to each

@@ -26,6 +26,14 @@ class Writer {
     if (!is_volatile_ && !overwrites_only_) order_ = orders[pick(std::size(orders))];
     if (order_ != Order::StoreThenLoad) is_shared_ = true;
     if (order_ == Order::LoadThenGive && pick(2) == 0) threads_ = 32 + pick(993);
+    names_no_lanes_ = pick(4) == 0;
+    if (names_no_lanes_) {
+      static constexpr std::uint32_t of_one_warp[] = {9, 20, 31, 32};
+      threads_ = of_one_warp[pick(std::size(of_one_warp))];
+      is_shared_ = pick(3) == 0;
+      joins_by_barrier_ = is_volatile_ = overwrites_only_ = false;
+      order_ = Order::StoreThenLoad;
+    }
     warps_ = (threads_ + 31) / 32;
     values_.resize(std::size_t{blocks} * threads_);
     cells_.resize(std::size_t{blocks} * warps_ * exchange_cells);
@@ -69,18 +77,24 @@ class Writer {
 
   void begin() {
     text_ =
-        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 cells, .param .u64 out)\n{\n"
-        "  .reg .u32 %r<2000>, %v, %t, %lane, %near, %b;\n  .reg .u64 %d<2000>, %far, %own;\n  .reg .pred %p<2000>;\n"
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 cells, .param .u64 out, "
+        ".param .u32 width)\n{\n"
+        "  .reg .u32 %r<2000>, %v, %t, %lane, %near, %b, %width;\n  .reg .u64 %d<2000>, %far, %own;\n  .reg .pred "
+        "%p<2000>;\n"
         "  .shared .align 4 .b8 block[" +
         number(std::uint64_t{warps_} * exchange_cells * 4) +
         "];\n"
         "  ld.param.u64 %far, [cells];\n  ld.param.u64 %own, [out];\n  cvta.to.global.u64 %far, %far;\n"
-        "  cvta.to.global.u64 %own, %own;\n  mov.u32 %t, %tid.x;\n  and.b32 %lane, %t, 31;\n  mov.u32 %b, %ctaid.x;\n"
+        "  ld.param.u32 %width, [width];\n"
+        "  cvta.to.global.u64 %own, %own;\n  mov.u32 %t, %tid.x;\n  mov.u32 %b, %ctaid.x;\n  " +
+        (names_no_lanes_ ? "mov.u32 %lane, %t" : "and.b32 %lane, %t, 31") +
+        ";\n"
         "  mad.lo.u32 %r1999, %b, " +
         number(threads_) +
         ", %t;\n  mad.wide.u32 %own, %r1999, 4, %own;\n"
-        "  mul.lo.u32 %v, %r1999, 2654435761;\n  shr.u32 %v, %v, 7;\n  mov.u32 %near, block;\n  shr.u32 %r1998, %t, "
-        "5;\n"
+        "  mul.lo.u32 %v, %r1999, 2654435761;\n  shr.u32 %v, %v, 7;\n  mov.u32 %near, block;\n  " +
+        (names_no_lanes_ ? "mov.u32 %r1998, 0" : "shr.u32 %r1998, %t, 5") +
+        ";\n"
         "  mad.lo.u32 %near, %r1998, " +
         number(exchange_cells * 4) +
         ", %near;\n"
@@ -145,7 +159,9 @@ class Writer {
   void step(unsigned depth) {
     if (order_ == Order::LoadThenGive) return pick(3) == 0 ? vote() : give_anew();
     if (order_ != Order::StoreThenLoad) return depth == 0 && pick(3) == 0 ? again() : overwrite();
-    switch (pick(depth != 0 ? 4 : overwrites_only_ ? 5 : 8)) {
+    const unsigned what = pick(depth != 0 ? 4 : overwrites_only_ ? 5 : 8);
+    const bool names_lanes = what == 2 || what == 4 || what == 6;
+    switch (names_no_lanes_ && names_lanes ? 0 : what) {
       case 0:
       case 1:
         return exchanges([](std::uint32_t) { return true; });
@@ -191,7 +207,8 @@ class Writer {
         break;
       default:
         line("add.u32 " + other + ", %lane, " + number(by));
-        line("and.b32 " + other + ", " + other + ", 31");
+        line(names_no_lanes_ ? "rem.u32 " + other + ", " + other + ", %width"
+                             : "and.b32 " + other + ", " + other + ", 31");
     }
     before_loads();
     const std::string got = load(other);
@@ -203,7 +220,7 @@ class Writer {
         const std::uint32_t from = kind == 0   ? lane ^ by
                                    : kind == 1 ? (lane >= by ? lane - by : lane)
                                    : kind == 2 ? lane + by
-                                               : (lane + by) & 31;
+                                               : (lane + by) % (names_no_lanes_ ? threads_ : 32);
         read[lane] = cells[from];
       }
       for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -484,6 +501,7 @@ class Writer {
   std::uint32_t threads_ = 0, warps_ = 0;
   bool is_shared_ = false, joins_by_barrier_ = false, counts_on_joins_ = false, is_volatile_ = false;
   bool overwrites_only_ = false;
+  bool names_no_lanes_ = false;  ///< that a block is one warp is all that tells of lanes; they turn within its width
   Order order_ = Order::StoreThenLoad;
   std::string text_;
   unsigned numbers_ = 0;

@@ -10,7 +10,8 @@
 
 namespace cucore::cpu {
 
-/// `k(u32* cells, u32* out)`; each block has cells of its own in `cells`, or in shared memory and leaves those alone.
+/// `k(u32* cells, u32* out, u32 threads)`; each block has cells of its own in `cells`, or in shared memory and leaves
+/// those alone.
 struct ExchangeProgram {
   std::uint32_t blocks, threads;  ///< of the launch
   /// Accesses are volatile and joins are said. Otherwise an H100's results are its own: a compiler moves a plain load

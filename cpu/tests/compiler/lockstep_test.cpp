@@ -210,6 +210,29 @@ TEST(Lockstep, is_along_columns_and_through_places_of_every_kind) {
             points_in("  st.shared.u32 [%w], %v;\n  bar.warp.sync 0xffff;\n  ld.shared.u32 %x, [%w+64];\n"));
 }
 
+TEST(Lockstep, is_in_blocks_of_one_warp_though_nothing_else_tells_of_lanes) {
+  // A register that is shifted around: `next = state[(t + 1) % n]; state[t] = next;`, again and again.
+  const std::string turn =
+      "  ld.param.u32 %y, [out];\n  add.u32 %x, %t, 1;\n  rem.u32 %x, %x, %y;\n  mul.wide.u32 %a, %x, 4;\n"
+      "  add.u64 %a, %a, %g;\n  mul.wide.u32 %out, %t, 4;\n  add.u64 %out, %out, %g;\n";
+  const std::string once = "  ld.global.u32 %x, [%a];\n  st.global.u32 [%out], %x;\n";
+  const std::string loop = "AGAIN:\n" + once + "  setp.ne.u32 %p, %x, 0;\n  @%p bra AGAIN;\n";
+  constexpr analysis::BlockShape part{9, 1, 1}, whole{32, 1, 1};
+  for (const analysis::BlockShape& one_warp : {part, whole}) {
+    EXPECT_EQ(one_warp, analysis::shape_of_warps({one_warp.x, one_warp.y, one_warp.z}));
+    EXPECT_EQ((Lines{9, 10}), points_in(turn + once, one_warp));
+    EXPECT_EQ((Lines{9, 10, 12, 13}), points_in(turn + loop, one_warp));
+  }
+  EXPECT_EQ(analysis::BlockShape{}, analysis::shape_of_warps({64, 1, 1}));
+  EXPECT_EQ(Lines{}, points_in(turn + loop));
+  // Columns stay each lane's own.
+  EXPECT_EQ(Lines{}, points_in("  ld.shared.u32 %x, [cells];\n  mad.lo.u32 %y, %x, 128, %w;\n"
+                               "AGAIN:\n  ld.shared.u32 %v, [%y];\n  add.u32 %v, %v, 1;\n  st.shared.u32 [%y], %v;\n"
+                               "  ld.global.u32 %x, [%out+512];\n  mad.lo.u32 %y, %x, 128, %w;\n"
+                               "  setp.ne.u32 %p, %x, 0;\n  @%p bra AGAIN;\n",
+                               whole));
+}
+
 TEST(Lockstep, is_not_where_each_lane_has_a_column) {
   // A counter of two bytes in a column of words, in the row that was loaded, which the lane itself has cleared.
   const auto counts = [](const char* rows) {
