@@ -69,13 +69,14 @@ def toolkit():
     return f"nvrtc {nvrtc.version} {nvrtc.build}" if nvrtc.available else "none"
 
 
-def seal(key, payload, ring):
-    """An entry; without a ring its digest is of SHA-256 alone, which shows damage and proves nothing."""
+def seal(key, payload, ring, made_by=None):
+    """An entry; without a ring its digest is of SHA-256 alone, which shows damage and proves nothing. `made_by`: what
+    stands for the compiler in an entry of another kind than ProgramCache's."""
     header = json.dumps(
         {
             "version": VERSION,
             "key": key,
-            "toolkit": toolkit(),
+            "toolkit": made_by or toolkit(),
             "size": len(payload),
             "signed_by": None if ring is None else ring.signer,
         },
@@ -85,7 +86,7 @@ def seal(key, payload, ring):
     return body + _digest(body, None if ring is None else ring.get(ring.signer))
 
 
-def unseal(key, sealed, ring, allow_unsigned=False):
+def unseal(key, sealed, ring, allow_unsigned=False, made_by=None):
     """The payload of an entry. Raises RejectedEntry."""
     start = len(MAGIC) + 4
     if len(sealed) < start + DIGEST or not sealed.startswith(MAGIC):
@@ -111,7 +112,7 @@ def unseal(key, sealed, ring, allow_unsigned=False):
     if not hmac.compare_digest(_digest(sealed[:-DIGEST], secret), sealed[-DIGEST:]):
         raise RejectedEntry("its digest does not match")
     payload = sealed[start + size : -DIGEST]
-    if said != (key, toolkit(), len(payload)):
+    if said != (key, made_by or toolkit(), len(payload)):
         raise RejectedEntry("it is of another key, toolkit or size")
     return payload
 

@@ -37,6 +37,10 @@ class StoreStats:
     timeouts: int = 0
     skipped: int = 0  # calls not made since the store had just failed or had cost enough
     bytes_in: int = 0
+    sent: int = 0  # code that went to another process by reference (cucore.stores.send_by_reference)
+    sent_whole: int = 0  # code that was to go by reference, and went as bytes since the store did not take it
+    received: int = 0  # code that came by reference
+    bytes_in: int = 0
     bytes_out: int = 0
     seconds: float = 0.0  # spent in calls
 
@@ -113,9 +117,12 @@ class SharedStore:
 
     # ---- calls with a deadline ----
 
-    def _call(self, work, function, *arguments, is_wait=False):
-        """What the store says, or FAILED: it raised, was too slow, or is left alone after that."""
-        limit = self._call_seconds if is_wait else min(self._call_seconds, work.left)
+    def _call(self, work, function, *arguments, is_wait=False, seconds=None):
+        """What the store says, or FAILED: it raised, was too slow, or is left alone after that. `seconds`: what the call
+        may take, other than those of a compile."""
+        limit = self._call_seconds if seconds is None else seconds
+        if not is_wait:
+            limit = min(limit, work.left)
         begin = time.monotonic()
         with self._lock:
             if limit <= 0 or begin < self._retry_at or self._hanging >= MOST_HANGING:
@@ -232,6 +239,45 @@ class SharedStore:
     def abandon(self, key: str) -> None:
         """Ends the lease: there is no result."""
         self._release(key, self._end(key))
+
+    # ---- values that are no compile's result: code by reference, kernels of the CPU device ----
+
+    def keep(self, name: str, payload: bytes, kind: str) -> bool:
+        """Stores a value under a name of its own; False if the store fails or is late. It may take `compile_seconds`."""
+        work = _Work(self._compile_seconds)
+        sealed = seal(name, payload, self._keys, kind)
+        if self._call(work, self.store.put, name, sealed, seconds=self._compile_seconds) is FAILED:
+            return False
+        self._count(bytes_out=len(sealed))
+        return True
+
+    def has(self, name: str) -> bool:
+        """Whether there is something of that name; False, too, if the store fails or is late."""
+        return self._call(_Work(self._compile_seconds), self.store.exists, name) is True
+
+    def fetch(self, name: str, kind: str, seconds: float) -> bytes | None:
+        """A value that keep() has stored; None if there is none, or none to be trusted. TimeoutError: the store has not
+        answered in that time."""
+        work = _Work(seconds)
+        sealed = self._call(work, self.store.get, name, seconds=seconds)
+        if sealed is FAILED:
+            raise TimeoutError(f"{self.store!r} failed, or has not answered in {seconds:g} s")
+        if sealed is None:
+            return None
+        try:
+            payload = unseal(name, sealed, self._keys, self._allow_unsigned, kind)
+        except RejectedEntry:
+            self._count(rejected=1)
+            return None
+        self._count(bytes_in=len(payload))
+        return payload
+
+    def names(self, seconds: float) -> list[str]:
+        """Of all that is stored. TimeoutError as of fetch()."""
+        found = self._call(_Work(seconds), lambda: list(self.store.list()), seconds=seconds)
+        if found is FAILED:
+            raise TimeoutError(f"{self.store!r} failed, or has not listed its entries in {seconds:g} s")
+        return found
 
     def _release(self, key, work):
         if work.holds:

@@ -9,6 +9,8 @@ from conftest import SAXPY, run_python
 import cucore as core
 
 distributed = pytest.importorskip("distributed")
+import dask  # noqa: E402
+
 import cucore.dask  # noqa: E402
 
 OPTIONS = {"name": "saxpy"}
@@ -48,6 +50,8 @@ def misses():
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dask")
     with (
+        # A cluster gives up a worker that dies and is not back by then: on a loaded machine that takes long.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "5 minutes"}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, local_directory=folder
         ) as cluster,
@@ -98,6 +102,48 @@ def test_workers_with_folders_of_their_own_share_a_store(client, tmp_path):
     (tmp_path / "keys").write_text(f"a {'31' * 32}\n")
     try:
         assert sorted(client.run(compile_apart, str(tmp_path), str(tmp_path / "store")).values()) == [(0, 1), (1, 0)]
+    finally:
+        cucore.dask.install(client, cache=tmp_path / "cache")
+
+
+def counts_of_references():
+    shared = cucore.dask._sending.store
+    return shared.stats.sent, shared.stats.received
+
+
+def large_code():
+    return core.ObjectCode.from_cubin(bytes(200_000), name="large", symbol_mapping={"b": "y", "a": "x"})
+
+
+def test_code_travels_by_reference_where_all_have_the_store(client, tmp_path, monkeypatch):
+    (tmp_path / "keys").write_text(f"a {'31' * 32}\n")
+    keys = {"CUCORE_CACHE_KEYS": f"{tmp_path}/keys"}
+    monkeypatch.setenv(*next(iter(keys.items())))
+    client.run(os.environ.update, keys)
+    cucore.dask.install(client, cache=tmp_path / "cache", store=tmp_path / "store")
+    try:
+        code = large_code()
+        assert cucore.dask._serialize(code)[1] == []  # no frames
+        lengths = cucore.dask.run(client, lambda got: (len(got.code), got.name, list(got.symbol_mapping)), code)
+        assert list(lengths.values()) == [(200_000, "large", ["b", "a"])] * 2
+        assert [received for _, received in client.run(counts_of_references).values()] == [1, 1]
+        back = client.submit(large_code, pure=False).result()
+        assert (back.code, back.name, list(back.symbol_mapping)) == (code.code, "large", ["b", "a"])
+        assert sorted(sent for sent, _ in client.run(counts_of_references).values())[-1] > 0
+        assert counts_of_references()[1] > 0
+    finally:
+        cucore.dask.install(client, cache=tmp_path / "cache")
+    assert cucore.dask._serialize(code)[1] == [code.code] and client.run(lambda: cucore.dask._sending is None)
+
+
+def test_code_travels_as_bytes_where_the_client_has_no_keys(client, tmp_path, monkeypatch):
+    monkeypatch.delenv("CUCORE_CACHE_KEYS", raising=False)
+    (tmp_path / "keys").write_text(f"a {'31' * 32}\n")
+    client.run(os.environ.update, {"CUCORE_CACHE_KEYS": f"{tmp_path}/keys"})
+    cucore.dask.install(client, cache=tmp_path / "cache", store=tmp_path / "store")
+    try:
+        assert set(client.run(lambda: cucore.dask._sending is None).values()) == {True}
+        assert len(client.submit(large_code, pure=False).result().code) == 200_000
     finally:
         cucore.dask.install(client, cache=tmp_path / "cache")
 
