@@ -255,9 +255,14 @@ class SharedStore:
         """Whether there is something of that name; False, too, if the store fails or is late."""
         return self._call(_Work(self._compile_seconds), self.store.exists, name) is True
 
-    def fetch(self, name: str, kind: str, seconds: float) -> bytes | None:
+    def remove(self, name: str) -> bool:
+        """Whether there was something of that name, which is gone now; False, too, if the store fails or is late."""
+        return self.has(name) and self._call(_Work(self._compile_seconds), self.store.delete, name) is not FAILED
+
+    def fetch(self, name: str, kind: str, seconds: float | None = None) -> bytes | None:
         """A value that keep() has stored; None if there is none, or none to be trusted. TimeoutError: the store has not
-        answered in that time."""
+        answered in that time, which is `compile_seconds` by default."""
+        seconds = self._compile_seconds if seconds is None else seconds
         work = _Work(seconds)
         sealed = self._call(work, self.store.get, name, seconds=seconds)
         if sealed is FAILED:

@@ -6,6 +6,8 @@ to symbols. An image that does not agree with its record is a miss, and removed;
 is a miss too, since nothing tells whether it is whole: readers of other programs ignore the record. Files are written
 in ``tmp/``, synced and renamed, so that a crash leaves the old entry or none. Processes share a folder without locks.
 Symbolic links are no entries, and neither are files of other users unless it is ``shared``.
+
+In a store, of hosts that share it, an entry is the two in one: the record, a line feed, the image; signed.
 """
 
 import hashlib
@@ -19,9 +21,12 @@ from errno import ELOOP
 from pathlib import Path
 from stat import S_ISREG
 
+from cucore._cache_store import shared_store
 from cucore.utils._in_memory import check_cap
 from cucore.utils._resource import Record, RecordCache, key_bytes
 
+STORED_KIND = "image and record"
+STORED_ENDING = ".image"
 STALE_SECONDS = 3600
 MOST_KNOWN = 256
 
@@ -41,16 +46,31 @@ def _state(status):
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
+def _agreed(described, data):
+    """What image and record make together; None if they do not agree."""
+    if described.get("size") != len(data) or described.get("sha256") != hashlib.sha256(data).hexdigest():
+        return None
+    mapping = described.get("symbol_mapping")
+    return Record(data, mapping if isinstance(mapping, dict) else None)
+
+
+def _stored_name(key):
+    return hashlib.sha256(key_bytes(key)).hexdigest() + STORED_ENDING
+
+
 class FileStreamProgramCache(RecordCache):
     """Compiled code in a folder (by default one of the user's), shared by any number of threads and processes.
 
     With ``max_size_bytes``, a soft cap, the entries whose last use is longest ago go when the files' sum passes it.
     ``shared`` takes entries of other users, who can then put code into this process; root's are always taken.
+    ``store``, a URL or a store of ``cucore.stores``, is asked for what the folder lacks, and gets what is put here: all
+    who use it must mean the same by a key, as those of ``make_program_cache_key`` do. ``clear`` leaves it alone.
     """
 
-    def __init__(self, path=None, *, max_size_bytes=None, shared=False):
+    def __init__(self, path=None, *, max_size_bytes=None, shared=False, store=None):
         self._cap = check_cap(max_size_bytes)
         self._owners = None if shared else (os.geteuid(), 0)
+        self._store = None if store is None else shared_store(store)  # others' keys may be anything: not by environment
         self._root = default_folder() if path is None else Path(path)
         self._entries, self._records, self._tmp = (self._root / name for name in ("entries", "records", "tmp"))
         self._entries_name, self._records_name = str(self._entries), str(self._records)
@@ -155,7 +175,7 @@ class FileStreamProgramCache(RecordCache):
             except OSError:
                 pass
             return known[2]
-        record = self._read_record(Path(image), Path(record_name))
+        record = self._read_record(Path(image), Path(record_name)) or self._fetch(key)
         if record is None or record.symbol_mapping is None:
             self._known.pop(key, None)
         else:
@@ -168,29 +188,48 @@ class FileStreamProgramCache(RecordCache):
         data = self._read(image_path)
         if data is None:
             return None
-        record = self._record(record_path)
+        described = self._record(record_path)
+        if described is None:
+            return None
+        record = _agreed(described, data)
         if record is None:
-            return None
-        if record.get("size") != len(data) or record.get("sha256") != hashlib.sha256(data).hexdigest():
             self._remove(image_path, record_path)
+        return record
+
+    def _fetch(self, key):
+        """What the store has, which the folder keeps from now on."""
+        if self._store is None:
             return None
-        mapping = record.get("symbol_mapping")
-        return Record(data, mapping if isinstance(mapping, dict) else None)
+        try:
+            stored = self._store.fetch(_stored_name(key), STORED_KIND)
+            text, _, data = (stored or b"null").partition(b"\n")
+            described = json.loads(text)
+        except (TimeoutError, ValueError):
+            return None
+        record = _agreed(described, data) if isinstance(described, dict) else None
+        if record is not None:
+            self._keep(key, data, text)
+        return record
 
     def set_record(self, key, record):
-        image_path, record_path = self._paths(key)
         described = {
             "size": len(record.data),
             "sha256": hashlib.sha256(record.data).hexdigest(),
             "symbol_mapping": dict(record.symbol_mapping or {}),
         }
         text = json.dumps(described, sort_keys=True).encode()
-        self._write(image_path, record.data)
+        self._keep(key, record.data, text)
+        if self._store is not None:
+            self._store.keep(_stored_name(key), text + b"\n" + record.data, STORED_KIND)
+
+    def _keep(self, key, data, text):
+        image_path, record_path = self._paths(key)
+        self._write(image_path, data)
         self._write(record_path, text)
         if self._cap is None:
             return
         with self._lock:
-            self._size += len(record.data) + len(text)
+            self._size += len(data) + len(text)
             if self._size > self._cap:
                 self._size = self._evict()
 
@@ -229,7 +268,8 @@ class FileStreamProgramCache(RecordCache):
 
     def __delitem__(self, key):
         image_path, record_path = self._paths(key)
-        if not os.path.lexists(image_path):
+        was_stored = self._store is not None and self._store.remove(_stored_name(key))
+        if not os.path.lexists(image_path) and not was_stored:
             raise KeyError(key)
         self._remove(image_path, record_path)
 

@@ -6,6 +6,7 @@ import pytest
 from conftest import SAXPY
 
 import cucore as core
+import cucore.stores
 
 ray = pytest.importorskip("ray")
 
@@ -44,3 +45,22 @@ def test_tasks_and_actors_compile_a_key_once(store):
     assert sorted(counts for _, *counts in results) == [[0, 1], [0, 1], [1, 0]]
     assert len({code.code for code, _, _ in results}) == 1
     assert all(code.symbol_mapping == results[0][0].symbol_mapping for code, _, _ in results)
+
+
+def test_code_goes_to_tasks_and_comes_back_by_reference(store, monkeypatch):
+    def look(code):
+        import pickle
+
+        from cucore.stores import _references
+
+        message = pickle.dumps(code)  # as a worker sends it, whose environment says how
+        return code, len(code.code), len(message), _references._configured().stats.received
+
+    for name in ("CUCORE_CACHE_STORE", "CUCORE_CACHE_KEYS"):
+        monkeypatch.setenv(name, str(store / name.rpartition("_")[2].lower()))
+    large = core.ObjectCode.from_cubin(bytes(200_000), name="large", symbol_mapping={"b": "y", "a": "x"})
+    with core.stores.send_by_reference() as shared:
+        task = ray.remote(look).options(runtime_env={"env_vars": {"CUCORE_SEND_BY_REFERENCE": "1"}})
+        back, size, message, received = ray.get(task.remote(large), timeout=100)
+        assert (size, message < 1000, received > 0, shared.stats.sent, shared.stats.received) == (200_000, True, True, 1, 1)
+    assert (back.code, back.name, list(back.symbol_mapping)) == (large.code, "large", ["b", "a"])

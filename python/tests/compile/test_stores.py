@@ -314,6 +314,51 @@ def test_a_late_holder_does_not_replace_a_result(tmp_path):
     assert other.obtain(key) == b"first" and late.stats.fenced == 1
 
 
+def file_stream(folder, shared):
+    return cucore.utils.FileStreamProgramCache(folder, store=shared)
+
+
+def test_folders_of_images_share_a_store(store, tmp_path):
+    bounds = {"call_seconds": 60, "compile_seconds": 60}
+    one, two = (file_stream(tmp_path / host, stores.SharedStore(store, keys=KEYS, **bounds)) for host in "12")
+    first = cucore.Program(SOURCE, "c++", OPTIONS).compile("cubin", ["fill<int>"], cache=one)
+    shared = two._store
+    program = cucore.Program(SOURCE, "c++", OPTIONS)
+    second = program.compile("cubin", ["fill<int>"], cache=two)
+    assert (program.last_report["cache"], shared.stats.bytes_in > 0) == ("hit", True)
+    assert (second.code, second.symbol_mapping) == (first.code, first.symbol_mapping)
+    asked = shared.stats
+    key = cucore.utils.make_program_cache_key(
+        code=SOURCE, code_type="c++", options=OPTIONS, target_type="cubin", name_expressions=["fill<int>"]
+    )
+    assert two[key] == first.code and shared.stats == asked  # a local hit asks nobody
+    if not isinstance(store, stores.BackendStore):  # which cannot remove
+        del one[key]
+        assert list(store.list()) == [] and key not in list(one._known)
+        assert one.get(key) is None and two[key] == first.code
+
+
+@pytest.mark.parametrize("damage", [cut, flip, lambda sealed: b""])
+def test_images_that_are_not_to_be_trusted_are_misses(damage, tmp_path):
+    folder = stores.FolderStore(tmp_path / "store")
+    file_stream(tmp_path / "1", stores.SharedStore(folder, keys=KEYS))[b"key"] = b"code" * 100
+    (name,) = folder.list()
+    folder.put(name, damage(folder.get(name)))
+    assert file_stream(tmp_path / "2", stores.SharedStore(folder, keys=KEYS)).get(b"key") is None
+    strangers = stores.SharedStore(folder, keys=OTHER_KEYS)
+    file_stream(tmp_path / "3", strangers)[b"key"] = b"else"
+    assert file_stream(tmp_path / "2", stores.SharedStore(folder, keys=KEYS)).get(b"key") is None
+
+
+def test_a_dead_store_costs_a_folder_of_images_nothing_but_time(tmp_path):
+    cache = file_stream(tmp_path / "1", stores.SharedStore(Dead(0), keys=KEYS))
+    cache[b"key"] = b"code"
+    assert cache[b"key"] == b"code" and cache.get(b"other") is None
+    del cache[b"key"]
+    with pytest.raises(KeyError):
+        del cache[b"key"]
+
+
 class Slow(Dead):
     def get(self, name):
         time.sleep(0.02)
