@@ -14,6 +14,7 @@
 // Compiling: works without a driver
 #include "cucore/cache_archive.hpp"
 #include "cucore/code_type.hpp"
+#include "cucore/cpu_kernels.hpp"
 #include "cucore/diagnostic.hpp"
 #include "cucore/kernel_statistics.hpp"
 #include "cucore/object_code.hpp"

@@ -9,8 +9,9 @@
     results = cucore.dask.run(client, function, code)             # function(code) on every worker
 
 Code travels between workers as frames that are not copied on the way out, with a checksum, or as a name in the store
-that all of them have (``install(client, store=...)``); it is loaded by each worker when it first asks for a kernel. All workers share one ProgramCache, so that what one has compiled no other compiles
-again, also after a worker died. Importing this needs ``distributed``; importing cucore never imports it.
+that all of them have (``install(client, store=...)``); it is loaded by each worker when it first asks for a kernel. All
+workers share one ProgramCache, so that what one has compiled no other compiles again, also after a worker died.
+Importing this needs ``distributed``; importing cucore never imports it.
 """
 
 import copyreg

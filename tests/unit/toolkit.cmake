@@ -19,6 +19,7 @@ set(cucore_toolkit_unit_sources
   unit/files/include_scan_test.cpp
   unit/formats/ptx_syntax_test.cpp
   unit/store/archive_test.cpp
+  unit/store/cpu_kernels_test.cpp
   unit/store/sealed_entry_test.cpp
   unit/store/shared_store_test.cpp
   unit/toolkit/nvvm_test.cpp

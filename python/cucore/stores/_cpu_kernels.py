@@ -1,8 +1,8 @@
 """The CPU device's compiled kernels in a store: a host's folder of them takes what others have compiled, and gives.
 
-The CPU device itself knows no stores: it compiles at a launch, on whatever thread that needs the code, and asks its folder
+The CPU device itself knows no stores: it compiles at a launch, on whatever thread needs the code, and asks its folder
 alone. So kernels move between folder and store when a program says so: before its work and after it. A file of the
-folder is one signed entry, which is native code: what is not signed by a key that is known here never gets into the folder.
+folder is one signed entry. It is native code: what no key that is known here has signed never gets into the folder.
 """
 
 import contextlib
@@ -126,7 +126,7 @@ def _given(call, store, folder, seconds):
         raise ValueError(f"{call}: there is no store: give one, or set CUCORE_CACHE_STORE")
     place = cpu_kernels_folder() if folder is None else os.fspath(folder)
     if place is None:
-        raise ValueError(f"{call}: the CPU device keeps no kernels here (CUCORE_CPU_CACHE=0): give folder=, or unset it")
+        raise ValueError(f"{call}: the CPU device keeps no kernels here: give folder=, or set CUCORE_CPU_CACHE to one")
     return shared, os.path.abspath(place), time.monotonic() + seconds
 
 
@@ -140,8 +140,8 @@ def _opened(call, place):
     try:
         if not _is_own(os.fstat(descriptor)):
             raise ValueError(
-                f"{call}: {place}: it is another user's, or others can write to it: the CPU device takes no kernels from "
-                "it either; chmod go-w, or give another folder"
+                f"{call}: {place}: it is another user's, or others can write to it: the CPU device takes no kernels "
+                "from it either; chmod go-w, or give another folder"
             )
         yield descriptor
     finally:

@@ -130,8 +130,8 @@ def received(name, size, called):
     store = _receiving or _configured()
     if store is None:
         raise MissingCode(
-            f"{what}, and this process has none: set CUCORE_CACHE_STORE and CUCORE_CACHE_KEYS as the sender has them or "
-            "call cucore.stores.receive_from(), or send the bytes: without send_by_reference, or in a process without "
+            f"{what}, and this process has none: set CUCORE_CACHE_STORE and CUCORE_CACHE_KEYS as the sender has them "
+            "or call cucore.stores.receive_from(), or send the bytes: without send_by_reference, or in a process without "
             "CUCORE_SEND_BY_REFERENCE"
         )
     give_up = time.monotonic() + PATIENCE

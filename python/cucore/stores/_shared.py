@@ -36,7 +36,6 @@ class StoreStats:
     errors: int = 0
     timeouts: int = 0
     skipped: int = 0  # calls not made since the store had just failed or had cost enough
-    bytes_in: int = 0
     sent: int = 0  # code that went to another process by reference (cucore.stores.send_by_reference)
     sent_whole: int = 0  # code that was to go by reference, and went as bytes since the store did not take it
     received: int = 0  # code that came by reference
@@ -118,8 +117,8 @@ class SharedStore:
     # ---- calls with a deadline ----
 
     def _call(self, work, function, *arguments, is_wait=False, seconds=None):
-        """What the store says, or FAILED: it raised, was too slow, or is left alone after that. `seconds`: what the call
-        may take, other than those of a compile."""
+        """What the store says, or FAILED: it raised, was too slow, or is left alone after that. `seconds`: what the
+        call may take, other than those of a compile."""
         limit = self._call_seconds if seconds is None else seconds
         if not is_wait:
             limit = min(limit, work.left)
@@ -243,7 +242,7 @@ class SharedStore:
     # ---- values that are no compile's result: code by reference, kernels of the CPU device ----
 
     def keep(self, name: str, payload: bytes, kind: str) -> bool:
-        """Stores a value under a name of its own; False if the store fails or is late. It may take `compile_seconds`."""
+        """Stores a value under a name of its own, in `compile_seconds`; False if the store fails or is late."""
         work = _Work(self._compile_seconds)
         sealed = seal(name, payload, self._keys, kind)
         if self._call(work, self.store.put, name, sealed, seconds=self._compile_seconds) is FAILED:
