@@ -68,7 +68,12 @@ class _RecordCache:
 
 class FileStreamProgramCache(_RecordCache):
     def __init__(
-        self, path: str | PathLike[str] | None = None, *, max_size_bytes: int | None = None, shared: bool = False
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        max_size_bytes: int | None = None,
+        shared: bool = False,
+        store: object = None,
     ) -> None: ...
     @property
     def path(self) -> Path: ...

@@ -131,8 +131,8 @@ def received(name, size, called):
     if store is None:
         raise MissingCode(
             f"{what}, and this process has none: set CUCORE_CACHE_STORE and CUCORE_CACHE_KEYS as the sender has them "
-            "or call cucore.stores.receive_from(), or send the bytes: without send_by_reference, or in a process without "
-            "CUCORE_SEND_BY_REFERENCE"
+            "or call cucore.stores.receive_from(), or send the bytes: without send_by_reference, or with no "
+            "CUCORE_SEND_BY_REFERENCE in the environment"
         )
     give_up = time.monotonic() + PATIENCE
     pause = POLL[0]

@@ -180,6 +180,8 @@ class FileStreamProgramCache(ProgramCacheResource):
 
     With ``max_size_bytes``, a soft cap, the entries whose last use is longest ago go when the files' sum passes it.
     ``shared`` takes entries of other users, who can then put code into this process; root's are always taken.
+    ``store``, a URL or a store of ``cucore.stores``, is asked for what the folder lacks, and gets what is put here: all
+    who use it must mean the same by a key, as those of ``make_program_cache_key`` do. ``clear`` leaves it alone.
     """
 
     keeps_records: bool
@@ -194,7 +196,12 @@ class FileStreamProgramCache(ProgramCacheResource):
     def __delitem__(self, key: _Key) -> None: ...
     def __len__(self) -> int: ...
     def __init__(
-        self, path: str | PathLike[str] | None = None, *, max_size_bytes: int | None = None, shared: bool = False
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        max_size_bytes: int | None = None,
+        shared: bool = False,
+        store: object = None,
     ) -> None: ...
 
 class InMemoryProgramCache(ProgramCacheResource):
