@@ -66,13 +66,6 @@ struct FolderStore::State {
 
   fs::path file(const char* shelf, const std::string& name) const { return root / shelf / name.substr(0, 2) / name; }
 
-  void replace(const char* shelf, const std::string& name, std::string_view bytes) const {
-    const fs::path path = file(shelf, name);
-    if (!detail::create_private_folder(path.parent_path()) || !detail::replace_file(path, bytes, 0600)) {
-      fail("cannot write", path, errno);
-    }
-  }
-
   /// A path that no other process or thread uses.
   fs::path unused() const {
     static std::atomic<std::uint64_t> count = 0;
@@ -81,6 +74,17 @@ struct FolderStore::State {
     const fs::path folder = root / "tmp";
     if (!detail::create_private_folder(folder)) fail("cannot make", folder, errno);
     return folder / (std::string(host) + "-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
+  }
+
+  /// What is being written lies apart: whatever is among the entries is one.
+  void replace(const char* shelf, const std::string& name, std::string_view bytes) const {
+    const fs::path path = file(shelf, name), temporary = unused();
+    if (!detail::create_private_folder(path.parent_path())) fail("cannot make", path.parent_path(), errno);
+    if (!detail::replace_file(temporary, bytes, 0600)) fail("cannot write", temporary, errno);
+    if (::rename(temporary.c_str(), path.c_str()) == 0) return;
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    fail("cannot write", path, error);
   }
 
   /// Puts a new file in place; false if there is one.
@@ -134,8 +138,7 @@ std::vector<std::string> FolderStore::list() {
   std::error_code error;
   for (fs::recursive_directory_iterator each(state_->root / "entries", error), end; each != end;
        each.increment(error)) {
-    const bool is_whole = !each->path().has_extension();  // others are being written
-    if (is_whole && each->is_regular_file(error)) names.push_back(each->path().filename().string());
+    if (each->is_regular_file(error)) names.push_back(each->path().filename().string());
   }
   return names;
 }

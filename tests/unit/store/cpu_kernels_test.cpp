@@ -43,6 +43,7 @@ TEST_F(cpu_kernels, what_one_folder_gives_another_takes) {
   const CpuKernelTransfer taken = pull_cpu_kernels(store_, in(two_));
   EXPECT_EQ(taken.copied, 2U);
   EXPECT_EQ(taken.stopped, "");
+  EXPECT_THAT(store_->list(), testing::UnorderedElementsAre(five + ".cpu", six + ".cpu"));
   EXPECT_EQ(test::read_bytes(two_ / (six + ".kernel")), kernel_file('6'));
   EXPECT_EQ(push_cpu_kernels(store_, in(two_)).already_there, 2U);
   EXPECT_EQ(pull_cpu_kernels(store_, in(one_)).already_there, 2U);
