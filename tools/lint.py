@@ -86,7 +86,7 @@ READS_ENVIRONMENT = {
     "python/cucore/_driver_files.py",
     "python/cucore/cpu_device.py",
     "python/cucore/pytest_plugin.py",
-    "python/cucore/_cache_store.py",  # stores are of Python alone
+    "python/cucore/_cache_settings.py",  # stores are of Python alone
     "python/cucore/stores/_shared.py",
     "python/cucore/utils/_file_stream.py",  # Python alone, and takes a relative XDG_CACHE_HOME, unlike the core
 }

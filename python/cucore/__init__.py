@@ -7,6 +7,7 @@ context is made, and neither NumPy nor the compiler is loaded before something n
 import os as _os
 import sys as _sys
 
+from cucore import _by_reference as _by_reference
 from cucore import _fork as _fork
 from cucore import _pickling as _pickling
 from cucore import _seam

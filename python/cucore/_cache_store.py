@@ -1,35 +1,12 @@
-"""Which store this process shares with other hosts. Where there is none, cucore.stores is not even imported."""
+"""Which store a ProgramCache shares with other hosts. Where there is none, cucore.stores is not even imported."""
 
-import os
+from cucore._cache_settings import named_store
 
 
 def shared_store(store):
     """What ProgramCache(store=...) uses; None without one, and where $CUCORE_CACHE_STORE names none either."""
-    store = store or named_store()
-    if store is None:
+    if not (store or named_store()):
         return None
-    from cucore.stores import SharedStore
+    from cucore.stores import _shared
 
-    return store if isinstance(store, SharedStore) else SharedStore(store)
-
-
-def named_store():
-    """The URL or folder of the store that the environment names."""
-    return os.environ.get("CUCORE_CACHE_STORE") or None
-
-
-def sends_by_reference():
-    """Whether the environment says that code goes by reference to that store."""
-    return os.environ.get("CUCORE_SEND_BY_REFERENCE", "0") not in ("", "0")
-
-
-def cpu_kernels_folder():
-    """Where the CPU device keeps compiled kernels, as it finds that; None if it keeps none."""
-    folder = os.environ.get("CUCORE_CPU_CACHE") or None
-    if folder is not None:
-        return None if folder == "0" else folder
-    for name, rest in (("XDG_CACHE_HOME", ""), ("HOME", ".cache")):
-        base = os.environ.get(name, "")
-        if os.path.isabs(base):
-            return os.path.join(base, rest, "cucore", "cpu-kernels")
-    return None
+    return _shared.shared_store(store)

@@ -21,9 +21,10 @@ import os
 from distributed import WorkerPlugin
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
-from cucore import ObjectCode, Program, ProgramCache, _pickling
+from cucore import ObjectCode, Program, ProgramCache
 from cucore._cache_store import shared_store
 
+REFERENCES = "cucore.stores._references"
 _cache = None
 _sending = None
 
@@ -126,8 +127,8 @@ def _register():
 
 def _serialize(code):
     reducer = copyreg.dispatch_table.get(ObjectCode)  # as pickle does, which send_by_reference tells so
-    make, arguments = reducer(code) if reducer is not None else (None, ())
-    if make is _pickling.object_code_from_store:
+    make, arguments = (None, ()) if reducer is None else reducer(code)
+    if make is not None and make.__module__ == REFERENCES:
         name, size, called, *mapping = arguments
         return {"reference": [name, size, called, *(list(each.items()) for each in mapping)]}, []
     data = code.code
@@ -144,8 +145,10 @@ def _serialize(code):
 
 def _deserialize(header, frames):
     if "reference" in header:
+        from cucore.stores import _references
+
         name, size, called, *mapping = header["reference"]
-        return _pickling.object_code_from_store(name, size, called, *map(dict, mapping))
+        return _references.object_code(name, size, called, *map(dict, mapping))
     data = frames[0] if len(frames) == 1 and isinstance(frames[0], bytes) else b"".join(frames)
     if hashlib.sha256(data).digest() != header["sha256"]:
         raise ValueError(f"the code {header['name']!r} was damaged on its way: the checksum does not match")

@@ -13,7 +13,8 @@ import time
 import uuid
 from dataclasses import dataclass, field
 
-from cucore._cache_store import cpu_kernels_folder, shared_store
+from cucore._cache_settings import cpu_kernels_folder
+from cucore.stores._shared import shared_store
 
 KIND = "cpu device"
 ENDING = ".cpu"  # of an entry's name; before it stands the name of the file

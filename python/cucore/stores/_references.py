@@ -15,8 +15,9 @@ import threading
 import time
 
 from cucore import _pickling
-from cucore._cache_store import named_store, shared_store
+from cucore._cache_settings import named_store
 from cucore._seam import ObjectCode
+from cucore.stores._shared import shared_store
 
 KIND = "object code"
 ENDING = ".code"
@@ -117,14 +118,19 @@ def reduced(code):
     name = _name_of(data)
     if not sending.put(name, data):
         return make, arguments
-    return _pickling.object_code_from_store, (name, len(data), code.name, *mapping)
+    return object_code, (name, len(data), code.name, *mapping)
 
 
 def _name_of(data):
     return hashlib.sha256(data).hexdigest() + ENDING
 
 
-def received(name, size, called):
+def object_code(name, size, called, symbol_mapping=None):
+    """What a pickle refers to: as ``_pickling.object_code``, of what the store has under that name."""
+    return _pickling.object_code(_received(name, size, called), symbol_mapping)
+
+
+def _received(name, size, called):
     """The bytes of a reference. Raises MissingCode."""
     what = f"ObjectCode {called!r} ({size} bytes) came by reference to a store"
     store = _receiving or _configured()

@@ -13,6 +13,7 @@ import uuid
 import weakref
 from dataclasses import asdict, dataclass
 
+from cucore._cache_settings import named_store
 from cucore.stores._seal import KeyRing, RejectedEntry, seal, unseal
 from cucore.stores._store import Store
 
@@ -304,6 +305,13 @@ def _reset_all():
 
 
 os.register_at_fork(after_in_child=_reset_all)
+
+
+def shared_store(store):
+    """A SharedStore: itself, or one of what ``open_store`` takes; of nothing, the one that the environment names, if it
+    names one."""
+    store = store or named_store()
+    return store if store is None or isinstance(store, SharedStore) else SharedStore(store)
 
 
 def open_store(store: object) -> Store:
