@@ -119,7 +119,7 @@ def test_a_header_in_the_current_directory_is_in_the_key(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("target", "options", "expected"),
-    [("ltoir", {}, "misses"), ("cubin", {"lineinfo": True}, "misses"), ("cubin", {}, "hits")],
+    [("ltoir", {}, "misses"), ("cubin", {"lineinfo": True, "name": "k.cu"}, "misses"), ("cubin", {}, "hits")],
 )
 def test_code_that_names_the_current_directory_is_keyed_by_it(target, options, expected, tmp_path, monkeypatch):
     cache = cucore.ProgramCache(tmp_path / "cache")

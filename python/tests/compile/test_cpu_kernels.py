@@ -1,6 +1,7 @@
 """The CPU device's compiled kernels in stores: what one host has compiled, another takes into its folder."""
 
 import hashlib
+import importlib.util
 
 import pytest
 from conftest import run_python
@@ -65,6 +66,7 @@ def kernel_file(key, content):
     return body + hashlib.blake2b(body, digest_size=32).digest()
 
 
+@pytest.mark.skipif(importlib.util.find_spec("cucore_cpu_device") is None, reason="needs the CPU device")
 def test_a_second_host_compiles_nothing(shared, tmp_path):
     one, two = tmp_path / "host-1", tmp_path / "host-2"
     assert launch(one) == "7 1 0\n"
