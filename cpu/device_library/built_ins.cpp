@@ -229,8 +229,9 @@ void copy_masked(void* to, const void* from, std::uint32_t size, std::uint32_t m
   }
 }
 
-/// In front of each block of the kernel's heap, as a GPU's has it: nvcc 13.0 writes the count of `new T[n]` to the eight
-/// bytes before the block of some types, such as Eigen's Vector3f. In the host's heap these hold the block's size.
+/// In front of each block of the kernel's heap, as a GPU's has it: nvcc 13.0 writes the count of `new T[n]` to the
+/// eight bytes before the block of some types, such as Eigen's Vector3f. In the host's heap these hold the block's
+/// size.
 constexpr std::uint64_t bytes_before_a_block = 16;
 
 std::uint64_t allocate(std::uint64_t bytes) {

@@ -1,5 +1,6 @@
 // Makes programs whose lanes exchange values: see exchange_programs.hpp. Each step is written as PTX and done to a
-// model of the block side by side: all lanes that take part load, then all of them store.
+// model of the block side by side: all lanes that take part load, then all of them store. It is long because each step
+// stands there twice, as text and as what it does.
 #include "cpu/tests/any_driver/exchange_programs.hpp"
 
 #include <bit>
