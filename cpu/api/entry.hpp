@@ -103,7 +103,8 @@ CUresult in_context_of(EntryName entry, CUstream handle, F&& call) {
   return initialized(entry, [&] {
     std::shared_ptr<Stream> stream;
     Context* context = runtime::current_context();
-    if (!context && (stream = runtime::find_created_stream(handle))) context = &stream->context();
+    if (!context) stream = runtime::find_created_stream(handle);
+    if (stream) context = &stream->context();
     if (!context) return CUDA_ERROR_INVALID_CONTEXT;
     if (!context->is_active()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (const Result<void> error = context->error(); !error) return driver_result(error);

@@ -28,7 +28,7 @@ constexpr std::string_view mark = "cucpu";           // a file: 8 bytes that beg
 constexpr std::size_t key_at = 8, key_bytes = 32, digest_bytes = 32, most_file_bytes = std::size_t{64} << 20;
 
 fs::path folder_of_environment(const char* call) {
-  const std::string named = setting(Setting::cpu_cache);
+  std::string named = setting(Setting::cpu_cache);
   if (!named.empty() && named != "0") return named;
   const fs::path caches = setting(Setting::xdg_cache_home), home = setting(Setting::home);
   if (named.empty() && caches.is_absolute()) return caches / "cucore" / "cpu-kernels";
