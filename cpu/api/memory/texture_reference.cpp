@@ -68,8 +68,7 @@ CUresult cuTexRefDestroy(CUtexref hTexRef) {
   return with_context([&](Context&) { return driver_result(runtime::destroy_texture_reference(hTexRef)); });
 }
 
-// ---- bindings
-// --------------------------------------------------------------------------------------------------------------
+// ---- bindings -------------------------------------------------------------------------------------------------------
 
 CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
   CUDA_ARRAY3D_DESCRIPTOR descriptor{};
@@ -150,8 +149,7 @@ CUresult cuTexRefGetAddress_v2(CUdeviceptr* pdptr, CUtexref hTexRef) {
   });
 }
 
-// ---- how texels are read
-// --------------------------------------------------------------------------------------------------------------
+// ---- how texels are read --------------------------------------------------------------------------------------------
 
 CUresult cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents) {
   return set(hTexRef, [&](ReferenceState& state) {
@@ -279,8 +277,7 @@ CUresult cuTexRefGetFlags(unsigned int* pFlags, CUtexref hTexRef) {
   return get(hTexRef, pFlags, [](const ReferenceState& state) { return state.texture.flags; });
 }
 
-// ---- surfaces
-// --------------------------------------------------------------------------------------------------------------
+// ---- surfaces -------------------------------------------------------------------------------------------------------
 
 CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags) {
   return set(hSurfRef, [&](ReferenceState& state) {
