@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <system_error>
 
 #include "cucore/error.hpp"
 #include "src/files/files.hpp"
+#include "src/formats/sha256.hpp"
 #include "src/settings/settings.hpp"
 #include "src/store/deadline.hpp"
 #include "src/store/sealed_entry.hpp"
@@ -71,11 +73,10 @@ std::set<std::string> keys_in(const fs::path& folder) {
 /// Whether these bytes begin as the file of that key does.
 bool is_file_of(const std::string& key, std::string_view bytes) {
   if (bytes.size() < key_at + key_bytes + digest_bytes || !bytes.starts_with(mark)) return false;
-  std::string digits;
-  for (const char byte : bytes.substr(key_at, key_bytes)) {
-    for (const int half : {static_cast<unsigned char>(byte) >> 4, byte & 15}) digits += "0123456789abcdef"[half];
-  }
-  return digits == key;
+  detail::Sha256Digest its_key;
+  static_assert(sizeof its_key == key_bytes);
+  std::memcpy(its_key.data(), bytes.data() + key_at, key_bytes);
+  return detail::to_hex(its_key) == key;
 }
 
 /// One transfer: its store, its bounds and its report.
