@@ -12,4 +12,7 @@ namespace cucore::cpu::analysis {
 /// `shape`: shape_of_warps() of the blocks that the code is for.
 Reach find_reach_and_waits(const ptx::Module& module, ptx::FunctionId kernel, const BlockShape& shape);
 
+/// Threads wait for each other in the same places in blocks of both shapes, so that one scalar code serves both.
+bool waits_alike(const ptx::Module& module, ptx::FunctionId kernel, const BlockShape& one, const BlockShape& other);
+
 }  // namespace cucore::cpu::analysis

@@ -125,6 +125,10 @@ bool Function::find(const CompileOptions& options, std::shared_ptr<const Code>* 
 }
 
 CUresult Function::compile(const CompileOptions& options, bool is_until_later, std::shared_ptr<const Code>* code) {
+  if (options.form == FormOfCode::Scalar) {
+    *code = code_.share_scalar(*description_.ptx, description_.id, options.block);
+    if (*code) return CUDA_SUCCESS;
+  }
   trace::Slice slice("compile", name_of_compile());
   Result<loader::CompiledKernel> compiled = compile_or_load(*description_.ptx, description_.id, addresses(), options);
   if (!compiled) {

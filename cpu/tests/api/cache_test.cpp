@@ -147,6 +147,11 @@ TEST_F(KernelsOnDisk, a_kernel_that_cannot_have_vectors_is_compiled_once) {
   EXPECT_EQ(launch("come_to_a_barrier_of_others 16x256", automatic), "sum 1 compiled 0 loaded 1 compiler absent\n");
 }
 
+TEST_F(KernelsOnDisk, one_scalar_code_serves_blocks_of_all_shapes_in_which_threads_wait_alike) {
+  EXPECT_EQ(launch("count_up 1x16 1x9 1x64", in_folder() + " CUCORE_CPU_FORM=scalar"),
+            "sum 89 compiled 1 loaded 0 compiler in memory\n");
+}
+
 TEST_F(KernelsOnDisk, a_damaged_file_is_compiled_anew_and_replaced) {
   EXPECT_EQ(launch("count_up"), compiled);
   ASSERT_EQ(files().size(), 1U);

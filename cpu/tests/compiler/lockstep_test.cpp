@@ -33,6 +33,11 @@ std::vector<std::uint32_t> points_in(const std::string& body, const analysis::Bl
   return lines;
 }
 
+bool wait_alike(const std::string& body, const analysis::BlockShape& one, const analysis::BlockShape& other) {
+  const std::string text = kernel_of(body);
+  return analysis::waits_alike(*ptx::parse(text).module, 0, one, other);
+}
+
 using Lines = std::vector<std::uint32_t>;
 
 constexpr const char* exchange =
@@ -224,6 +229,9 @@ TEST(Lockstep, is_in_blocks_of_one_warp_though_nothing_else_tells_of_lanes) {
     EXPECT_EQ((Lines{9, 10, 12, 13}), points_in(turn + loop, one_warp));
   }
   EXPECT_EQ(analysis::BlockShape{}, analysis::shape_of_warps({64, 1, 1}));
+  EXPECT_FALSE(wait_alike(turn + once, whole, {})) << "and so longer blocks have other code";
+  EXPECT_TRUE(wait_alike(turn + once, whole, part));
+  EXPECT_TRUE(wait_alike("", whole, {}));
   EXPECT_EQ(Lines{}, points_in(turn + loop));
   // Columns stay each lane's own.
   EXPECT_EQ(Lines{}, points_in("  ld.shared.u32 %x, [cells];\n  mad.lo.u32 %y, %x, 128, %w;\n"

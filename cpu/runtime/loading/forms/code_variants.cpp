@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cpu/analysis/reach_and_waits.hpp"
 #include "cpu/runtime/process/check_settings.hpp"
 #include "cpu/runtime/process/cost_model.hpp"
 #include "cpu/runtime/process/settings.hpp"
@@ -59,7 +60,7 @@ CompileOptions options_for(FormOfCode form, const std::uint32_t (&block)[3]) {
                          .perf_map = asked().perf_map,
                          .checks = checker::classes(),
                          .by_thread = checker::seed().has_value()};
-  // One code of the scalar form serves all blocks whose warps are in one row.
+  // One code of the scalar form serves all longer blocks of one row.
   if (form != FormOfCode::Scalar || analysis::shape_of_warps(block).is_known()) std::copy_n(block, 3, options.block);
   options.march = march_from_environment();
   return options;
@@ -94,6 +95,18 @@ void CodeVariants::add(const CompileOptions& options, std::shared_ptr<const Code
   Variant& added = variants_.emplace_back();
   std::copy_n(options.block, 3, added.block);
   added.code = std::move(code);
+}
+
+std::shared_ptr<const Code> CodeVariants::share_scalar(const ptx::Module& module, ptx::FunctionId kernel,
+                                                       const std::uint32_t (&block)[3]) {
+  const analysis::BlockShape shape = analysis::shape_of_warps(block);
+  const auto of_other = std::find_if(scalar_.begin(), scalar_.end(), [&](const auto& it) {
+    return analysis::waits_alike(module, kernel, it.first, shape);
+  });
+  if (of_other == scalar_.end()) return nullptr;
+  std::shared_ptr<const Code> code = of_other->second;
+  scalar_.emplace_back(shape, code);
+  return code;
 }
 
 std::shared_ptr<LaterForm> CodeVariants::find_later(const std::uint32_t (&block)[3]) const {

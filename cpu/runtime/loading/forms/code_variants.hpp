@@ -26,7 +26,7 @@ bool may_change_later(FormOfCode form);
 /// one process can have code for several processors.
 CompileOptions options_for(FormOfCode form, const std::uint32_t (&block)[3]);
 
-/// The scalar form, which is for all blocks whose warps are in one row, or for one shape of other blocks, and stays;
+/// The scalar form, which is for all longer blocks of one row, or for one shape of other blocks, and stays;
 /// and the variants of the vector form used last. A kernel that was refused that form once keeps the scalar one. Code
 /// stays whose functions have their addresses in the module's memory. Not thread-safe.
 class CodeVariants {
@@ -34,6 +34,10 @@ class CodeVariants {
   /// Null if there is none.
   std::shared_ptr<const Code> find(FormOfCode form, const std::uint32_t (&block)[3]);
   void add(const CompileOptions& options, std::shared_ptr<const Code> code);
+  /// The scalar form that there is for another shape of block, if it serves such blocks too; from now on it is found
+  /// for them. Null if there is none.
+  std::shared_ptr<const Code> share_scalar(const ptx::Module& module, ptx::FunctionId kernel,
+                                           const std::uint32_t (&block)[3]);
   /// The scalar form has to do for ever.
   void stay_scalar() { stays_scalar_ = true; }
   bool stays_scalar() const { return stays_scalar_; }
