@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/cache_kernels.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cucore/cache_archive.hpp"
@@ -229,6 +230,7 @@ void add_cache(CLI::App& tool, int& status) {
     add_flag(*each, "--unsigned", "do without: who can write the archive may run code where it is used");
     add_value(*each, "--only", "keys of the entries wanted; otherwise all")->type_name("KEY")->expected(1, 1 << 20);
   }
+  add_cache_kernels(cache, status);
 }
 
 }  // namespace cucore::cli

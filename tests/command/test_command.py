@@ -1,5 +1,6 @@
 """The command-line tool: the whole table of commands, what it says to those who misspell, and what `run` runs."""
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -15,7 +16,7 @@ pytest_plugins = ["command_line_tool"]
 COMMANDS = ["run", "devices", "doctor", "compile", "inspect", "dump", "driver-path", "driver-status", "completion"]
 COMMANDS += ["trace", "version", "cache", "cache ls", "cache stats", "cache verify", "cache prune", "cache clear"]
 COMMANDS += ["trace view", "trace summary"]
-COMMANDS += ["cache export", "cache import"]
+COMMANDS += ["cache export", "cache import", "cache push-kernels", "cache pull-kernels"]
 
 FAULTY = """
 #include <cstdio>
@@ -158,6 +159,26 @@ def test_a_cache_is_pruned_counted_and_carried(run, tmp_path):
     assert "1 entries taken" in run("cache", "import", archive, "--keys", keys).stdout
     other = run("cache", "import", archive, "--unsigned")
     assert other.returncode == 1 and "not known here" in other.stdout
+
+
+def test_kernels_of_the_cpu_device_go_to_a_folder_of_all_and_come_from_it(run, tmp_path):
+    one, two, store, keys = (tmp_path / name for name in ("one", "two", "store", "keys"))
+    one.mkdir(mode=0o700)
+    keys.write_text("ours " + "5e" * 32)
+    body = b"cucpu001" + bytes(range(32)) + b"code"
+    file = one / f"{bytes(range(32)).hex()}.kernel"
+    file.write_bytes(body + hashlib.blake2b(body, digest_size=32).digest())
+    assert "no key" in run("cache", "push-kernels", store, "--kernels", one).stderr
+    pushed = run("cache", "push-kernels", store, "--kernels", one, "--keys", keys)
+    assert pushed.returncode == 0 and pushed.stdout == "1 kernels stored, 0 there already, 0 rejected\n"
+    pulled = run("cache", "pull-kernels", f"file://{store}", "--keys", keys, "--json", CUCORE_CPU_CACHE=str(two))
+    assert json.loads(pulled.stdout) == {"copied": 1, "already_there": 0, "rejected": [], "left": 0, "stopped": ""}
+    assert (two / file.name).read_bytes() == file.read_bytes()
+    keys.write_text("theirs " + "6f" * 32)
+    refused = run("cache", "pull-kernels", store, "--keys", keys, "--kernels", tmp_path / "three")
+    assert refused.returncode == 1 and "0 kernels taken, 0 there already, 1 rejected" in refused.stdout
+    elsewhere = run("cache", "pull-kernels", "redis://host", "--keys", keys)
+    assert elsewhere.returncode == 2 and "cucore.stores" in elsewhere.stderr
 
 
 FORMS = """
