@@ -170,8 +170,6 @@ SUITES = {
         "tsan",
         {
             "TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:atexit_sleep_ms=50:suppressions={ROOT}/tools/tsan.supp",
-            # Random programs are about what code is made, which it does not look into: fewer do.
-            "CUCORE_RANDOM_KERNELS": "8",
         },
     ),
     "asan": sanitizer(

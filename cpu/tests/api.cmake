@@ -90,8 +90,11 @@ cucore_driver_tests(warp_tests
   any_driver/lane_programs.cpp
   any_driver/lane_programs_test.cpp
   any_driver/warp_test.cpp)
+if(CUCORE_SANITIZE)  # of random programs, which take long there and are about what code is made
+  set(_random CUCORE_RANDOM_KERNELS=8)
+endif()
 foreach(setting FORM=auto FORM=scalar FORM=vector FORM=masked CHECK=memory CHECK=memory,race,init,sync CHECK_SEED=7)
-  cucore_run_with(warp_tests warp_tests_${setting} CUCORE_CPU_${setting})
+  cucore_run_with(warp_tests warp_tests_${setting} CUCORE_CPU_${setting} ${_random})
 endforeach()
 
 # What blocks see of each other's accesses, in the scalar and in the vector form; on a GPU's driver too.
