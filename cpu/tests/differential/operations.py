@@ -128,6 +128,8 @@ cvt.rn.bf16.f32 cvt.rn.f16x2.f32 cvt.rn.bf16x2.f32 cvt.f32.f16
 LATER = {"fns.b32", "addc.after_sub.u32", "addc.after_subc.u64", "subc.after_add.u32"}
 LATER |= {f"cvt.pack.sat.{to}.s32.b32" for to in ("u2", "s2", "u4", "s4", "u8", "s8")}
 LATER |= {"cvt.pack.sat.u16.s32", "cvt.pack.sat.s16.s32"}
+LATER |= {f"cvt.rn.satfinite.{to}.f32" for to in ("f16", "bf16", "f16x2", "relu.f16", "relu.bf16", "relu.bf16x2")}
+LATER |= {f"cvt.rz.satfinite.{to}.f32" for to in ("f16", "bf16", "bf16x2")}
 FIRST_LATER = 10_000
 
 
