@@ -10,7 +10,7 @@ endfunction()
 
 # cucore_run_with(target name VARIABLE=value...): runs it as the test `name`, in this environment.
 function(cucore_run_with target name)
-  set(environment CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache ${ARGN})
+  set(environment CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache ${CUCORE_TEST_MEMORY} ${ARGN})
   add_test(NAME ${name} COMMAND ${target})
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
 endfunction()

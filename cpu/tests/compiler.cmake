@@ -40,7 +40,5 @@ add_test(NAME codegen_tests COMMAND codegen_tests)
 # Once more in the vector form, wherever it takes a kernel, but for those that choose their forms themselves.
 add_test(NAME codegen_tests_in_vector_form COMMAND codegen_tests
   --gtest_filter=-VectorForm*.*:VectorGroups.*:CheckedForm.*:Approximations.*:Rounding.*:BiasGradients.*:CombinedPredicates.*:CombinedMasks.*:CompileBudget.*:OvertakingLanes.*:VectorStrides.*)
-# A compile's memory goes back to the system and comes again page by page otherwise: a third of the time of these.
-set(_keep_memory MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_TOP_PAD_=67108864)
-set_tests_properties(codegen_tests PROPERTIES ENVIRONMENT "${_keep_memory}")
-set_tests_properties(codegen_tests_in_vector_form PROPERTIES ENVIRONMENT "CUCORE_CPU_FORM=vector;${_keep_memory}")
+set_tests_properties(codegen_tests PROPERTIES ENVIRONMENT "${CUCORE_TEST_MEMORY}")
+set_tests_properties(codegen_tests_in_vector_form PROPERTIES ENVIRONMENT "CUCORE_CPU_FORM=vector;${CUCORE_TEST_MEMORY}")
