@@ -67,49 +67,72 @@ CUresult initialized(EntryName entry, F&& call) {
   return dropped ? CUDA_ERROR_DEINITIALIZED : result;
 }
 
-/// Needs a current context; `call(Context&)` runs even if a kernel failed in it (queries, releases).
-template <class F>
-CUresult with_context(EntryName entry, F&& call) {
+/// Needs a context: the current one or, in a thread that has none, that of the object which the call names, as an
+/// H100's driver has it: `own()`, or null and then the call answers `if_none`. `call(Context&)` runs even if a kernel
+/// failed in it (queries, releases).
+template <class Own, class F>
+CUresult with_own_context(EntryName entry, Own&& own, CUresult if_none, F&& call) {
   return initialized(entry, [&] {
-    Context* const context = runtime::current_context();
-    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+    Context* context = runtime::current_context();
+    if (!context) context = std::forward<Own>(own)();
+    if (!context) return if_none;
     if (!context->is_active()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return call(*context);
   });
+}
+
+/// Needs a current context, for calls that name no object that brings one along.
+template <class F>
+CUresult with_context(EntryName entry, F&& call) {
+  return with_own_context(entry, [] { return nullptr; }, CUDA_ERROR_INVALID_CONTEXT, std::forward<F>(call));
+}
+
+/// The call, for contexts in which no kernel failed.
+template <class F>
+auto unless_failed(F& call) {
+  return [&call](Context& context) {
+    const Result<void> error = context.error();
+    return error ? call(context) : driver_result(error);
+  };
+}
+
+/// The call, which could wait for a capture in progress: refused then, as the capture's mode says.
+template <class F>
+auto outside_capture(F call) {
+  return [call](Context& context) {
+    const CUresult result = driver_result(runtime::check_unsafe_call());
+    return result == CUDA_SUCCESS ? call(context) : result;
+  };
 }
 
 /// Needs a current context in which no kernel failed.
 template <class F>
 CUresult in_context(EntryName entry, F&& call) {
-  return with_context(entry, [&](Context& context) {
-    if (const Result<void> error = context.error(); !error) return driver_result(error);
-    return call(context);
-  });
+  return with_context(entry, unless_failed(call));
 }
 
-/// As in_context, for calls that could wait for a capture in progress: refused, as the capture's mode says.
+/// As with_own_context, in which no kernel failed.
+template <class Own, class F>
+CUresult in_own_context(EntryName entry, Own&& own, CUresult if_none, F&& call) {
+  return with_own_context(entry, std::forward<Own>(own), if_none, unless_failed(call));
+}
+
 template <class F>
 CUresult in_context_outside_capture(EntryName entry, F&& call) {
-  return in_context(entry, [&](Context& context) {
-    if (const CUresult result = driver_result(runtime::check_unsafe_call()); result != CUDA_SUCCESS) return result;
-    return call(context);
-  });
+  return in_context(entry, outside_capture(std::forward<F>(call)));
 }
 
-/// As in_context, in a thread with no current context in that of the stream if it was created: as an H100's driver has
-/// it. Default streams are those of the current context.
+/// Null for default streams, which are those of the current context.
+inline Context* context_of_stream(CUstream handle) {
+  const auto stream = runtime::find_created_stream(handle);
+  return stream ? &stream->context() : nullptr;
+}
+
+/// As in_own_context, of a stream.
 template <class F>
 CUresult in_context_of(EntryName entry, CUstream handle, F&& call) {
-  return initialized(entry, [&] {
-    std::shared_ptr<Stream> stream;
-    Context* context = runtime::current_context();
-    if (!context) stream = runtime::find_created_stream(handle);
-    if (stream) context = &stream->context();
-    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
-    if (!context->is_active()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    if (const Result<void> error = context->error(); !error) return driver_result(error);
-    return call(*context);
-  });
+  return in_own_context(
+      entry, [&] { return context_of_stream(handle); }, CUDA_ERROR_INVALID_CONTEXT, std::forward<F>(call));
 }
 
 /// As in_context_of, plus a live stream, which may be capturing: `call(Context&, Stream&)`.
@@ -153,6 +176,16 @@ CUresult with_context(F&& call, EntryName entry = EntryName(__builtin_FUNCTION()
 template <class F>
 CUresult in_context(F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
   return in_context(entry, std::forward<F>(call));
+}
+
+template <class Own, class F>
+CUresult with_own_context(Own&& own, CUresult if_none, F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return with_own_context(entry, std::forward<Own>(own), if_none, std::forward<F>(call));
+}
+
+template <class Own, class F>
+CUresult in_own_context(Own&& own, CUresult if_none, F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return in_own_context(entry, std::forward<Own>(own), if_none, std::forward<F>(call));
 }
 
 template <class F>

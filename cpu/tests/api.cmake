@@ -70,6 +70,7 @@ set_tests_properties(api_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT
 cucore_driver_tests(texture_tests
   any_driver/batch_test.cpp
   any_driver/driver_answers_test.cpp
+  any_driver/own_context_test.cpp
   any_driver/pageable_memory_test.cpp
   any_driver/texture_lifetime_test.cpp
   any_driver/texture_places_test.cpp

@@ -19,24 +19,32 @@ using runtime::LaunchRequest;
 
 namespace {
 
-/// A function or kernel handle in the current context: `call(Function&)`.
+/// That of a function's module; null for a kernel, which is a function in whatever context is current.
+Context* context_of_function(CUfunction handle) {
+  const auto function = runtime::find_function(handle);
+  return function ? &function->module().context() : nullptr;
+}
+
+/// A function, or a kernel in the current context: `call(Function&)`.
 template <class F>
 CUresult of_function(CUfunction handle, F&& call) {
-  return with_context([&](Context& context) {
-    std::shared_ptr<Function> function;
-    const CUresult result = runtime::find_function(context, handle, &function);
-    return result == CUDA_SUCCESS ? call(*function) : result;
-  });
+  return with_own_context([&] { return context_of_function(handle); }, CUDA_ERROR_INVALID_HANDLE,
+                          [&](Context& context) {
+                            std::shared_ptr<Function> function;
+                            const CUresult result = runtime::find_function(context, handle, &function);
+                            return result == CUDA_SUCCESS ? call(*function) : result;
+                          });
 }
 
 /// The same for what needs none of its PTX.
 template <class F>
 CUresult of_named_function(CUfunction handle, F&& call) {
-  return with_context([&](Context& context) {
-    std::shared_ptr<Function> function;
-    const CUresult result = runtime::find_named_function(context, handle, &function);
-    return result == CUDA_SUCCESS ? call(*function) : result;
-  });
+  return with_own_context([&] { return context_of_function(handle); }, CUDA_ERROR_INVALID_HANDLE,
+                          [&](Context& context) {
+                            std::shared_ptr<Function> function;
+                            const CUresult result = runtime::find_named_function(context, handle, &function);
+                            return result == CUDA_SUCCESS ? call(*function) : result;
+                          });
 }
 
 /// The launch as a graph node, into which what the call points at is copied.

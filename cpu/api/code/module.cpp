@@ -22,12 +22,18 @@ using runtime::Program;
 
 namespace {
 
+Context* context_of_module(CUmodule handle) {
+  const auto module = runtime::find_module(handle);
+  return module ? &module->context() : nullptr;
+}
+
 template <class F>
 CUresult of_module(CUmodule handle, F&& call) {
-  return in_context([&](Context&) {
-    const auto module = runtime::find_module(handle);
-    return module ? call(*module) : CUDA_ERROR_INVALID_HANDLE;
-  });
+  return in_own_context([&] { return context_of_module(handle); }, CUDA_ERROR_INVALID_HANDLE,
+                        [&](Context&) {
+                          const auto module = runtime::find_module(handle);
+                          return module ? call(*module) : CUDA_ERROR_INVALID_HANDLE;
+                        });
 }
 
 CUresult load(CUmodule* out, Context& context, Result<std::shared_ptr<const Program>> program) {
@@ -40,7 +46,8 @@ CUresult load(CUmodule* out, Context& context, Result<std::shared_ptr<const Prog
 template <class Reference, class F>
 CUresult get_reference(Reference* out, CUmodule handle, const char* name, bool is_surface, F&& at,
                        EntryName entry = EntryName(__builtin_FUNCTION())) {
-  return in_context(entry, [&](Context&) {
+  const auto own = [&] { return context_of_module(handle); };
+  return in_own_context(entry, own, CUDA_ERROR_INVALID_HANDLE, [&](Context&) {
     const auto module = runtime::find_module(handle);
     if (!module) return CUDA_ERROR_INVALID_HANDLE;
     if (!out || !name) return CUDA_ERROR_INVALID_VALUE;
@@ -79,14 +86,15 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int nu
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) { return cuModuleLoadData(module, fatCubin); }
 
 CUresult cuModuleUnload(CUmodule hmod) {
-  return with_context([&](Context&) {
-    const auto module = runtime::find_module(hmod);
-    if (!module) return CUDA_ERROR_INVALID_HANDLE;
-    if (module->is_of_library()) return CUDA_ERROR_NOT_PERMITTED;
-    module->context().printf_buffer.flush();
-    module->unload();
-    return CUDA_SUCCESS;
-  });
+  return with_own_context([&] { return context_of_module(hmod); }, CUDA_ERROR_INVALID_HANDLE,
+                          [&](Context&) {
+                            const auto module = runtime::find_module(hmod);
+                            if (!module) return CUDA_ERROR_INVALID_HANDLE;
+                            if (module->is_of_library()) return CUDA_ERROR_NOT_PERMITTED;
+                            module->context().printf_buffer.flush();
+                            module->unload();
+                            return CUDA_SUCCESS;
+                          });
 }
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {

@@ -25,7 +25,8 @@ constexpr int greatest_priority = -5;
 /// A query of a stream: works in a context whose kernel failed.
 template <class F>
 CUresult query_stream(CUstream handle, F&& call) {
-  return with_context([&](Context& context) {
+  const auto own = [&] { return context_of_stream(handle); };
+  return with_own_context(own, CUDA_ERROR_INVALID_CONTEXT, [&](Context& context) {
     const auto stream = runtime::find_stream(context, handle);
     return stream ? call(*stream) : CUDA_ERROR_INVALID_HANDLE;
   });

@@ -14,7 +14,8 @@ namespace {
 /// A stream, capturing or not: `call(Stream&)`.
 template <class F>
 CUresult of_stream(CUstream handle, F&& call) {
-  return in_context([&](Context& context) {
+  const auto own = [&] { return context_of_stream(handle); };
+  return in_own_context(own, CUDA_ERROR_INVALID_CONTEXT, [&](Context& context) {
     const std::lock_guard lock(runtime::graph_mutex());
     const auto stream = runtime::find_stream(context, handle);
     return stream ? call(*stream) : CUDA_ERROR_INVALID_HANDLE;

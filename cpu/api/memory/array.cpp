@@ -1,7 +1,10 @@
 // CUDA arrays and mipmapped arrays, and the copies that name them.
 #include "cpu/runtime/memory/array.hpp"
 
+#include <optional>
+
 #include "cpu/api/entry.hpp"
+#include "cpu/runtime/memory/allocation_table.hpp"
 #include "cpu/runtime/objects/device.hpp"
 
 using namespace cucore::cpu::api;
@@ -11,9 +14,22 @@ using runtime::MipmappedArray;
 
 namespace {
 
+/// That of its memory.
+Context* context_of_array(CUarray handle) {
+  const auto array = runtime::find_array(handle);
+  const auto memory = array ? runtime::find_allocation(array->address()) : std::nullopt;
+  return memory ? memory->context : nullptr;
+}
+
+Context* context_of_array(CUmipmappedArray handle) {
+  const auto array = runtime::find_mipmapped_array(handle);
+  return array ? context_of_array(array->levels().front()->handle()) : nullptr;
+}
+
 template <class F>
 CUresult of_array(CUarray handle, F&& call) {
-  return with_context([&](Context&) {
+  const auto own = [&] { return context_of_array(handle); };
+  return with_own_context(own, CUDA_ERROR_INVALID_HANDLE, [&](Context&) {
     const auto array = runtime::find_array(handle);
     return array ? call(*array) : CUDA_ERROR_INVALID_HANDLE;
   });
@@ -21,7 +37,8 @@ CUresult of_array(CUarray handle, F&& call) {
 
 template <class F>
 CUresult of_mipmapped_array(CUmipmappedArray handle, F&& call) {
-  return with_context([&](Context&) {
+  const auto own = [&] { return context_of_array(handle); };
+  return with_own_context(own, CUDA_ERROR_INVALID_HANDLE, [&](Context&) {
     const auto array = runtime::find_mipmapped_array(handle);
     return array ? call(*array) : CUDA_ERROR_INVALID_HANDLE;
   });
@@ -113,11 +130,13 @@ CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES*, CUmi
 }
 
 CUresult cuArrayDestroy(CUarray hArray) {
-  return in_context_outside_capture([&](Context& context) {
+  const auto own = [&] { return context_of_array(hArray); };
+  const auto destroy = [&](Context& context) {
     if (!runtime::find_array(hArray)) return CUDA_ERROR_INVALID_HANDLE;
     context.home().wait();  // work in flight may use it
     return driver_result(runtime::destroy_array(hArray));
-  });
+  };
+  return in_own_context(own, CUDA_ERROR_INVALID_HANDLE, outside_capture(destroy));
 }
 
 CUresult cuMipmappedArrayCreate(CUmipmappedArray* pHandle, const CUDA_ARRAY3D_DESCRIPTOR* pMipmappedArrayDesc,
@@ -150,11 +169,13 @@ CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* m
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
-  return in_context_outside_capture([&](Context& context) {
+  const auto own = [&] { return context_of_array(hMipmappedArray); };
+  const auto destroy = [&](Context& context) {
     if (!runtime::find_mipmapped_array(hMipmappedArray)) return CUDA_ERROR_INVALID_HANDLE;
     context.home().wait();
     return driver_result(runtime::destroy_mipmapped_array(hMipmappedArray));
-  });
+  };
+  return in_own_context(own, CUDA_ERROR_INVALID_HANDLE, outside_capture(destroy));
 }
 
 CUresult cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount) {

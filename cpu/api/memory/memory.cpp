@@ -17,6 +17,14 @@ namespace {
 
 std::uintptr_t address_number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
+/// That of the memory that begins there; of a pool's, its device's primary one.
+Context* context_of_memory(std::uintptr_t address) {
+  const auto allocation = runtime::allocation_at(address);
+  if (!allocation) return nullptr;
+  if (allocation->context) return allocation->context;
+  return &runtime::find_device(allocation->device)->primary_context();
+}
+
 CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags,
                        EntryName entry = EntryName(__builtin_FUNCTION())) {
   constexpr unsigned int known_bits =
@@ -73,8 +81,9 @@ CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flag
 }
 
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
-  return in_context_outside_capture(
-      [&](Context& context) { return driver_result(runtime::free_device(context, dptr)); });
+  const auto own = [&] { return context_of_memory(dptr); };
+  const auto release = [&](Context& context) { return driver_result(runtime::free_device(context, dptr)); };
+  return in_own_context(own, dptr == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE, outside_capture(release));
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) {
@@ -112,7 +121,9 @@ CUresult cuMemAllocHost(void** pp, unsigned int bytesize) { return allocate_host
 CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) { return allocate_host(pp, bytesize, Flags); }
 
 CUresult cuMemFreeHost(void* p) {
-  return with_context([&](Context& context) { return driver_result(runtime::free_host(context, address_number(p))); });
+  const auto own = [&] { return context_of_memory(address_number(p)); };
+  const auto release = [&](Context& context) { return driver_result(runtime::free_host(context, address_number(p))); };
+  return with_own_context(own, p ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS, release);
 }
 
 CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int Flags) {
@@ -125,7 +136,8 @@ CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
 }
 
 CUresult cuMemHostUnregister(void* p) {
-  return with_context([&](Context&) { return driver_result(runtime::unregister_host(address_number(p))); });
+  const auto unregister = [&] { return driver_result(runtime::unregister_host(address_number(p))); };
+  return runtime::current_context() ? with_context([&](Context&) { return unregister(); }) : initialized(unregister);
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* pdptr, void* p, unsigned int Flags) {

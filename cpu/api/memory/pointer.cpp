@@ -1,4 +1,4 @@
-// Unified addressing chapter: what is known of a pointer. Asking needs no current context.
+// Unified addressing chapter: what is known of a pointer. Asking needs no current context, with one exception.
 #include <cstdint>
 
 #include "cpu/api/cuda_13_5.hpp"
@@ -109,6 +109,11 @@ bool is_known(CUpointer_attribute attribute) {
   return attribute >= CU_POINTER_ATTRIBUTE_CONTEXT && attribute <= pointer_locality_domain;
 }
 
+/// As an H100's driver has it: of all it says, only how devices see the pointer depends on the current context.
+bool is_answered(CUpointer_attribute attribute) {
+  return attribute != CU_POINTER_ATTRIBUTE_DEVICE_POINTER || runtime::current_context() != nullptr;
+}
+
 void set_sync_memops(Allocation& allocation, const void* argument) {
   allocation.sync_memops = *static_cast<const int*>(argument);
 }
@@ -118,6 +123,7 @@ void set_sync_memops(Allocation& allocation, const void* argument) {
 CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr) {
   return initialized([&] {
     if (!data || !is_known(attribute)) return CUDA_ERROR_INVALID_VALUE;
+    if (!is_answered(attribute)) return CUDA_ERROR_INVALID_CONTEXT;
     const auto allocation = runtime::find_allocation(ptr);
     return allocation ? attribute_of(*allocation, attribute, ptr, data) : CUDA_ERROR_INVALID_VALUE;
   });
@@ -130,7 +136,8 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute*
     const auto allocation = runtime::find_allocation(ptr);
     for (unsigned int i = 0; i < numAttributes; ++i) {
       if (!data[i] || !is_known(attributes[i])) return CUDA_ERROR_INVALID_VALUE;
-      if (!allocation || attribute_of(*allocation, attributes[i], ptr, data[i]) != CUDA_SUCCESS)
+      if (!allocation || !is_answered(attributes[i]) ||
+          attribute_of(*allocation, attributes[i], ptr, data[i]) != CUDA_SUCCESS)
         put_unknown(attributes[i], data[i]);
     }
     return CUDA_SUCCESS;
@@ -138,7 +145,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute*
 }
 
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr ptr) {
-  return with_context([&](Context&) {
+  return initialized([&] {
     if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return CUDA_ERROR_INVALID_VALUE;
     return runtime::change_allocation(ptr, set_sync_memops, value) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
