@@ -22,7 +22,7 @@ ROOMS = {
     "src/files": "include/cucore src/formats",
     "src/driver": "include/cucore src/settings src/error src/formats",
     "src/handles": "include/cucore/detail include/cucore src/error src/driver",
-    "src/toolkit": "include/cucore src/settings src/files",
+    "src/toolkit": "include/cucore src/settings src/formats src/files",
     "src/device": "include/cucore include/cucore/bindings src/settings src/error src/driver src/handles",
     "src/memory": "include/cucore src/error src/driver src/handles src/device",
     "src/link": "include/cucore src/formats src/driver src/handles src/toolkit src/device",

@@ -85,9 +85,7 @@ bool is_entry(const CompileKey& key, const std::string& bytes) {
   }
 }
 
-bool is_key(const CompileKey& key) {
-  return key.hex.size() == 64 && key.hex.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
+bool is_key(const CompileKey& key) { return detail::is_hex_of_digest(key.hex); }
 
 }  // namespace
 

@@ -8,6 +8,8 @@
 namespace cucore::detail {
 namespace {
 
+constexpr std::string_view hex_digits = "0123456789abcdef";
+
 constexpr std::array<std::uint32_t, 64> round = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -112,14 +114,17 @@ Sha256Digest hmac_sha256(std::string_view key, std::string_view bytes) noexcept 
   return keyed(0x5c, {reinterpret_cast<const char*>(inner.data()), inner.size()});
 }
 
-std::string to_hex(const Sha256Digest& digest) {
-  static constexpr char digits[] = "0123456789abcdef";
+std::string to_hex(std::span<const std::uint8_t> bytes) {
   std::string hex;
-  for (std::uint8_t byte : digest) {
-    hex += digits[byte >> 4];
-    hex += digits[byte & 15];
+  for (const std::uint8_t byte : bytes) {
+    hex += hex_digits[byte >> 4];
+    hex += hex_digits[byte & 15];
   }
   return hex;
+}
+
+bool is_hex_of_digest(std::string_view text) noexcept {
+  return text.size() == 2 * sizeof(Sha256Digest) && text.find_first_not_of(hex_digits) == std::string_view::npos;
 }
 
 }  // namespace cucore::detail

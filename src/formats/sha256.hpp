@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,10 @@ class Sha256 {
 
 Sha256Digest sha256(std::string_view bytes) noexcept;
 Sha256Digest hmac_sha256(std::string_view key, std::string_view bytes) noexcept;
-/// 64 lower-case hex digits.
-std::string to_hex(const Sha256Digest& digest);
+
+/// Lower-case hex digits, two a byte.
+std::string to_hex(std::span<const std::uint8_t> bytes);
+/// Whether these are the digits of a digest, which name the entries of caches and stores.
+bool is_hex_of_digest(std::string_view text) noexcept;
 
 }  // namespace cucore::detail

@@ -12,6 +12,7 @@
 
 #include "cucore/cache_archive.hpp"
 #include "cucore/error.hpp"
+#include "src/formats/sha256.hpp"
 #include "src/store/sealed_entry.hpp"
 
 namespace cucore {
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t block_bytes = 512, key_digits = 64;
+constexpr std::size_t block_bytes = 512, key_digits = 2 * sizeof(detail::Sha256Digest);
 constexpr std::string_view shelf = "entries/";
 using Block = std::array<char, block_bytes>;
 
@@ -123,8 +124,7 @@ std::optional<std::string> key_of(const Block& header) {
   const char type = header[type_field.at];
   if ((type != '0' && type != '\0') || !name.starts_with(shelf) || name.size() < key_digits) return std::nullopt;
   name.remove_prefix(name.size() - key_digits);
-  if (name.find_first_not_of("0123456789abcdef") != std::string_view::npos) return std::nullopt;
-  return std::string(name);
+  return detail::is_hex_of_digest(name) ? std::optional(std::string(name)) : std::nullopt;
 }
 
 /// All entries of an archive that is whole.

@@ -55,10 +55,9 @@ void require_own(const char* call, const fs::path& folder) {
 
 /// The key that a name says; nothing if it has not that ending.
 std::optional<std::string> key_in(std::string_view name, std::string_view ending) {
-  if (name.size() != 2 * key_bytes + ending.size() || !name.ends_with(ending)) return std::nullopt;
+  if (!name.ends_with(ending)) return std::nullopt;
   name.remove_suffix(ending.size());
-  if (name.find_first_not_of("0123456789abcdef") != std::string_view::npos) return std::nullopt;
-  return std::string(name);
+  return detail::is_hex_of_digest(name) ? std::optional(std::string(name)) : std::nullopt;
 }
 
 std::set<std::string> keys_in(const fs::path& folder) {

@@ -6,14 +6,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <random>
 #include <thread>
 
 #include "cucore/error.hpp"
+#include "src/formats/sha256.hpp"
 #include "src/store/deadline.hpp"
 #include "src/store/sealed_entry.hpp"
 
@@ -28,11 +31,10 @@ constexpr milliseconds first_poll{5}, longest_poll{100};         // between look
 constexpr std::size_t most_hanging = 4;                          // calls; beyond them a store is not asked
 
 std::string random_token() {
-  static constexpr char digits[] = "0123456789abcdef";
   std::random_device random;
-  std::string token;
-  while (token.size() < 32) token += digits[random() & 15];
-  return token;
+  std::array<std::uint8_t, 16> bytes;
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+  return detail::to_hex(bytes);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
+#include "src/formats/sha256.hpp"
 #include "src/settings/installation.hpp"
 
 namespace cucore::toolkit {
@@ -62,15 +64,10 @@ std::string gnu_build_id(const fs::path& path) {
       if (!read_at(file, at, note) || note.n_namesz > 64 || note.n_descsz > 64) break;
       const std::uint64_t description = at + sizeof note + ((note.n_namesz + 3U) & ~3U);
       if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz != 0) {
-        static constexpr char digits[] = "0123456789abcdef";
-        std::string hex;
-        for (unsigned byte = 0; byte < note.n_descsz; ++byte) {
-          unsigned char value;
-          if (!read_at(file, description + byte, value)) return {};
-          hex += digits[value >> 4];
-          hex += digits[value & 15];
-        }
-        return hex;
+        std::vector<std::uint8_t> id(note.n_descsz);
+        for (std::size_t byte = 0; byte < id.size(); ++byte)
+          if (!read_at(file, description + byte, id[byte])) return {};
+        return detail::to_hex(id);
       }
       at = description + ((note.n_descsz + 3U) & ~3U);
     }

@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
@@ -181,6 +182,17 @@ TEST(object_code_bytes, sha256_gives_the_published_digests) {
   detail::Sha256 million;
   for (int i = 0; i < 10000; ++i) million.update(std::string(100, 'a'));
   EXPECT_EQ(detail::to_hex(million.finish()), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(object_code_bytes, the_digits_of_a_digest_are_64_and_lower_case) {
+  const std::string digits = detail::to_hex(detail::sha256("abc"));
+  EXPECT_TRUE(detail::is_hex_of_digest(digits));
+  EXPECT_FALSE(detail::is_hex_of_digest(digits + "0"));
+  EXPECT_FALSE(detail::is_hex_of_digest(digits.substr(1)));
+  EXPECT_FALSE(detail::is_hex_of_digest("B" + digits.substr(1)));
+  EXPECT_FALSE(detail::is_hex_of_digest("g" + digits.substr(1)));
+  EXPECT_FALSE(detail::is_hex_of_digest(""));
+  EXPECT_EQ("00ff0a", detail::to_hex(std::vector<std::uint8_t>{0, 255, 10}));
 }
 
 }  // namespace
