@@ -99,8 +99,8 @@ ROOMS = {
     "cpu/runtime/blocks": "cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space cpu/runtime/grid "
     "cpu/runtime/checker",
     "cpu/runtime/execution": "cpu/error cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/threads "
-    "cpu/runtime/objects cpu/runtime/texture cpu/runtime/loading/forms cpu/runtime/loading cpu/runtime/grid "
-    "cpu/runtime/checker cpu/runtime/blocks",
+    "cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture cpu/runtime/loading/forms cpu/runtime/loading "
+    "cpu/runtime/grid cpu/runtime/checker cpu/runtime/blocks",
     "cpu/runtime/graph": "cpu/error cpu/runtime/process cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture "
     "cpu/runtime/loading cpu/runtime/execution",
     "cpu/runtime/start": "cpu/error cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "

@@ -6,13 +6,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "cpu/abi/device_calls.hpp"
 #include "cpu/abi/float_control.hpp"
 #include "cpu/abi/kernel_abi.hpp"
+#include "cpu/abi/kernel_heap.hpp"
 #include "cpu/device_library/lane_operations.hpp"
 #include "cpu/device_library/matrix_unit.hpp"
 #include "cpu/device_library/mbarrier.hpp"
@@ -214,7 +214,7 @@ float f16_to_f32(std::uint16_t half) {
   return sign == 0 ? magnitude : -magnitude;
 }
 
-// ---- copies and the heap -------------------------------------------------------------------------------------------
+// ---- copies --------------------------------------------------------------------------------------------------------
 
 void copy_and_fill(void* to, const void* from, std::uint32_t size, std::uint32_t taken) {
   taken = std::min(taken, size);
@@ -227,21 +227,6 @@ void copy_masked(void* to, const void* from, std::uint32_t size, std::uint32_t m
   for (std::uint32_t byte = 0; byte < size; ++byte) {
     if ((mask >> byte % 16 & 1) != 0) static_cast<char*>(to)[byte] = static_cast<const char*>(from)[byte];
   }
-}
-
-/// In front of each block of the kernel's heap, as a GPU's has it: nvcc 13.0 writes the count of `new T[n]` to the
-/// eight bytes before the block of some types, such as Eigen's Vector3f. In the host's heap these hold the block's
-/// size.
-constexpr std::uint64_t bytes_before_a_block = 16;
-
-std::uint64_t allocate(std::uint64_t bytes) {
-  if (bytes > SIZE_MAX - bytes_before_a_block) return 0;
-  void* const block = std::malloc(bytes + bytes_before_a_block);
-  return block == nullptr ? 0 : reinterpret_cast<std::uint64_t>(block) + bytes_before_a_block;
-}
-
-void release(std::uint64_t block) {
-  if (block != 0) std::free(reinterpret_cast<void*>(block - bytes_before_a_block));
 }
 
 template <typename Result, typename... Arguments>
@@ -294,8 +279,6 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_mbarrier_wait", address_of(mbarrier::wait)},
       {"cucpu_mbarrier_wait_parity", address_of(mbarrier::wait_parity)},
       {"cucpu_mbarrier_pending_count", address_of(mbarrier::pending_count)},
-      {"cucpu_malloc", address_of(allocate)},
-      {"cucpu_free", address_of(release)},
       {"cucpu_redux_add", address_of(lane_operations::add)},
       {"cucpu_redux_and", address_of(lane_operations::bitwise_and)},
       {"cucpu_redux_or", address_of(lane_operations::bitwise_or)},
@@ -322,6 +305,8 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_fragments_transpose", address_of(matrix_unit::transpose_fragments)},
       {"cucpu_warpgroup_multiply", address_of(warpgroup_unit::multiply)},
 
+      {"cucpu_malloc", address_of(cucpu_malloc)},
+      {"cucpu_free", address_of(cucpu_free)},
       {"cucpu_barrier", address_of(cucpu_barrier)},
       {"cucpu_barrier_arrive", address_of(cucpu_barrier_arrive)},
       {"cucpu_barrier_reduce", address_of(cucpu_barrier_reduce)},

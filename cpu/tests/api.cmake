@@ -98,6 +98,12 @@ foreach(setting FORM=auto FORM=scalar FORM=vector FORM=masked CHECK=memory CHECK
   cucore_run_with(warp_tests warp_tests_${setting} CUCORE_CPU_${setting} ${_random})
 endforeach()
 
+# What free() in a kernel does with other memory, in every form of code; on a GPU's driver too.
+cucore_driver_tests(kernel_heap_tests any_driver/kernel_heap_test.cpp)
+foreach(form auto scalar vector masked)
+  cucore_run_with(kernel_heap_tests kernel_heap_tests_${form} CUCORE_CPU_FORM=${form})
+endforeach()
+
 # What blocks see of each other's accesses, in the scalar and in the vector form; on a GPU's driver too.
 cucore_driver_tests(litmus_tests any_driver/litmus_test.cpp)
 foreach(form auto scalar vector)

@@ -157,7 +157,7 @@ void call_assertfail(FunctionEmitter& f, const Instruction& i, const Call& call)
   f.leave_if(f.b.getTrue());  // in a plain loop the others go on to their own assertions
 }
 
-/// void* malloc(size_t bytes) and void free(void* block): the host's heap.
+/// void* malloc(size_t bytes) and void free(void* block)
 void call_heap(FunctionEmitter& f, const Instruction& i, const Call& call, DeviceRuntime which) {
   if (call.arguments.size() != 1) {
     f.module.fail("other arguments than malloc and free take", i);
@@ -173,7 +173,7 @@ void call_heap(FunctionEmitter& f, const Instruction& i, const Call& call, Devic
   } else if (is_checked) {
     emit_checked_free(f, argument, i.position.line);
   } else {
-    f.call("cucpu_free", f.b.getVoidTy(), {argument});
+    f.call("cucpu_free", f.b.getVoidTy(), {f.thread(), argument});
   }
 }
 

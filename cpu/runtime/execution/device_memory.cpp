@@ -1,8 +1,10 @@
 // Memory by device code: the heap, and copies and fills in streams. See device_runtime.hpp.
-#include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "cpu/runtime/execution/device_runtime.hpp"
+#include "cpu/runtime/execution/kernel_heap.hpp"
+#include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/process/hexadecimal.hpp"
@@ -76,17 +78,23 @@ DeviceError Malloc(DeviceCaller& caller, std::uint64_t* block, std::uint64_t byt
   const std::uint32_t line = caller.thread()->place & ~aligned_place;
   const std::uint64_t made = bytes == 0 ? 0
                              : checks   ? checks->allocate(caller.thread(), bytes, line)
-                                        : reinterpret_cast<std::uintptr_t>(std::malloc(bytes));
+                                        : kernel_heap::allocate(bytes);
   caller.write(block, made);
   return made != 0 || bytes == 0 ? DeviceError::Success : DeviceError::MemoryAllocation;
 }
 
 DeviceError Free(DeviceCaller& caller, std::uint64_t block) {
-  if (const CheckTable* const checks = caller.grid().state.checks)
+  if (const CheckTable* const checks = caller.grid().state.checks) {
     checks->release(caller.thread(), block, caller.thread()->place & ~aligned_place);
-  else
-    std::free(reinterpret_cast<void*>(block));
-  return DeviceError::Success;
+    return DeviceError::Success;
+  }
+  {
+    const ThreadState& thread = *caller.thread();
+    const std::optional<kernel_heap::Misuse> misuse = kernel_heap::release(thread, block);
+    if (!misuse) return DeviceError::Success;
+    caller.grid().fail(misuse->error, whereabouts(caller.grid(), *thread.block, &thread) + ": " + misuse->what);
+  }
+  Fiber::finish();
 }
 
 DeviceError MemcpyAsync(DeviceCaller& caller, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,

@@ -4,13 +4,16 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "cpu/abi/kernel_abi.hpp"
+#include "cpu/abi/kernel_heap.hpp"
 #include "cpu/runtime/blocks/block.hpp"
 #include "cpu/runtime/blocks/cluster.hpp"
 #include "cpu/runtime/blocks/resident.hpp"
 #include "cpu/runtime/execution/device_printf.hpp"
+#include "cpu/runtime/execution/kernel_heap.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/objects/context.hpp"
@@ -147,6 +150,17 @@ void cucpu_nanosleep(ThreadState* thread, std::uint32_t nanoseconds) {
   // The wait is a hint; others run meanwhile. In a plain loop there are no others.
   (void)nanoseconds;
   yield(thread, __builtin_return_address(0));
+}
+
+std::uint64_t cucpu_malloc(std::uint64_t bytes) { return runtime::kernel_heap::allocate(bytes); }
+
+void cucpu_free(ThreadState* thread, std::uint64_t block) {
+  {
+    const std::optional<runtime::kernel_heap::Misuse> misuse = runtime::kernel_heap::release(*thread, block);
+    if (!misuse) return;
+    grid_of(thread).fail(misuse->error, place_of(thread, __builtin_return_address(0)) + ": " + misuse->what);
+  }
+  Fiber::finish();
 }
 
 std::int32_t cucpu_vprintf(ThreadState* thread, const char* format, const void* arguments) {

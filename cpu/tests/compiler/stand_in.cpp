@@ -18,6 +18,7 @@
 
 #include "cpu/abi/checks.hpp"
 #include "cpu/abi/kernel_abi.hpp"
+#include "cpu/abi/kernel_heap.hpp"
 #include "cpu/ptx/parser.hpp"
 
 namespace cucore::cpu {
@@ -354,6 +355,10 @@ std::int32_t cucpu_vprintf(ThreadState*, const char* format, const void* argumen
   }
   return 1;
 }
+
+std::uint64_t cucpu_malloc(std::uint64_t bytes) { return reinterpret_cast<std::uintptr_t>(std::malloc(bytes)); }
+
+void cucpu_free(ThreadState*, std::uint64_t block) { std::free(reinterpret_cast<void*>(block)); }
 
 void cucpu_assertfail(ThreadState*, const char* message, const char* file, std::uint32_t line, const char* function,
                       std::uint64_t) {

@@ -52,7 +52,8 @@ Result<void> check_call(const llvm::CallInst& call, const Value* thread) {
     if (!is_note && !reads_clock && call.mayReadOrWriteMemory()) return refusal("the intrinsic " + name.str());
     return {};
   }
-  const bool is_service_of_lane = name == "cucpu_vprintf" || name == "cucpu_assertfail" || name == "cucpu_trap";
+  const bool is_service_of_lane =
+      name == "cucpu_vprintf" || name == "cucpu_free" || name == "cucpu_assertfail" || name == "cucpu_trap";
   if (name == "cucpu_nanosleep") return {};
   const bool takes_thread = name != "cucpu_lap" && call.arg_size() > 0 && call.getArgOperand(0) == thread;
   if (takes_thread ? !is_service_of_lane : !name.starts_with("cucpu_")) return refusal("a call of " + name.str());

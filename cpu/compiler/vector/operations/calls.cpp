@@ -64,7 +64,7 @@ Result<void> Calls::emit(llvm::CallInst& call) {
   const llvm::StringRef name = callee->getName();
   const bool is_lap = name == "cucpu_lap";
   const bool takes_thread = call.arg_size() > 0 && call.getArgOperand(0) == c_.scalar.getArg(0);
-  const bool has_effect = name == "cucpu_malloc" || name == "cucpu_free" || name == "cucpu_copy_and_fill";
+  const bool has_effect = name == "cucpu_malloc" || name == "cucpu_copy_and_fill";
   if (name == "cucpu_nanosleep") return {};  // a hint; the loops that wait yield
   if (is_lap || takes_thread || has_effect) {
     if (Result<void> done = checks_.before_effect(); !done) return done;
