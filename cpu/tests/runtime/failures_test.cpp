@@ -1,8 +1,11 @@
 // Kernels that fail: which error, that it sticks to the context, and what the report says. Nothing hangs or crashes.
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -78,7 +81,29 @@ TEST_F(Failures, a_graph_launched_after_its_texture_was_destroyed_says_so) {
   EXPECT_NE(std::string::npos, report().find("was destroyed before this work was queued")) << report();
 }
 
+/// Runs one test in a process of its own, whose kernels have that form from the first launch on: when they get it
+/// otherwise depends on what else the machine does.
+int run_in_form(const char* form, const std::string& test) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("CUCORE_CPU_FORM", form, 1);
+    execl("/proc/self/exe", "api_tests", ("--gtest_filter=" + test).c_str(), nullptr);
+    _exit(127);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
 TEST_F(Failures, a_fault_among_threads_in_lockstep_names_none_of_them) {
+  const std::string forms[] = {"scalar", "vector", "masked"};
+  const char* const set = std::getenv("CUCORE_CPU_FORM");
+  const std::string form = set != nullptr ? set : "auto";
+  if (std::find(std::begin(forms), std::end(forms), form) == std::end(forms)) {
+    for (const std::string& each : forms)
+      EXPECT_EQ(0, run_in_form(each.c_str(), "Failures.a_fault_among_threads_in_lockstep_names_none_of_them")) << each;
+    return;
+  }
   ASSERT_OK(cuModuleLoadData(&module, R"(
 .version 7.8
 .target sm_80
@@ -98,8 +123,7 @@ TEST_F(Failures, a_fault_among_threads_in_lockstep_names_none_of_them) {
   function = kernel("k");
   ASSERT_OK(launch(function, 8, 512, nullptr));
   EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
-  const char* const form = std::getenv("CUCORE_CPU_FORM");
-  const bool is_scalar = form == nullptr || (std::string(form) != "vector" && std::string(form) != "masked");
+  const bool is_scalar = form == "scalar";
   const char* const who = is_scalar ? "), thread (300,0,0) at " : "), one of its 512 threads at ";
   EXPECT_NE(std::string::npos, report().find(who)) << report();
   EXPECT_NE(std::string::npos, report().find("at PTX line 14: st.global.u32: access to address 0x10")) << report();
