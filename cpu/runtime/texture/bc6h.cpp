@@ -117,8 +117,7 @@ float half_between(std::int32_t value, bool is_signed) {
 
 void decode_bc6h(const std::byte* block, unsigned n, bool is_signed, float (&texel)[4]) {
   Bits bits(block);
-  for (float& each : texel) each = 0;
-  texel[3] = 1;
+  for (float& each : texel) each = 0;  // alpha, too: an H100 gives 0
   std::uint32_t number = bits.next(2);
   if (number >= 2) number |= bits.next(3) << 2;
   const Mode6* mode = nullptr;
