@@ -59,8 +59,18 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
 
 namespace {
 
+/// Whether what it recorded is of a capture that became invalid or is over: of that there is nothing to ask, as an
+/// H100's driver has it.
+bool is_of_no_capture(const Event& event) {
+  const auto captured = event.captured();
+  if (!captured) return false;
+  const std::lock_guard lock(runtime::graph_mutex());
+  return !*captured->is_of_valid;
+}
+
 /// Asking for work that a capture has recorded makes the capture invalid.
 CUresult answer_of(const Event& event, const Result<void>& result) {
+  if (is_of_no_capture(event)) return CUDA_ERROR_INVALID_VALUE;
   if (const auto captured = event.captured()) {
     const std::lock_guard lock(runtime::graph_mutex());
     if (const auto capture = captured->capture.lock()) capture->invalidate();
@@ -90,6 +100,7 @@ CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEn
   return of_event(hStart, [&](Event& start) {
     const auto end = runtime::find_event(hEnd);
     if (!end) return CUDA_ERROR_INVALID_HANDLE;
+    if (is_of_no_capture(start) || is_of_no_capture(*end)) return CUDA_ERROR_INVALID_VALUE;
     return pMilliseconds ? driver_result(Event::elapsed(start, *end), pMilliseconds) : CUDA_ERROR_INVALID_VALUE;
   });
 }

@@ -62,6 +62,7 @@ void Capture::finish() {
   const auto keep = shared_from_this();
   for (const auto& [stream, nodes] : heads_) stream->set_capture(nullptr);
   heads_.clear();
+  invalidate();  // to the events that it recorded
   std::erase(active_captures(), this);
   active_count.fetch_sub(1);
 }
@@ -92,7 +93,7 @@ Result<CUgraph> Capture::end(Stream& stream) {
   }
   const bool is_own =
       capture->mode_ == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread_ == std::this_thread::get_id();
-  const bool is_valid = is_own && capture->is_valid_;
+  const bool is_valid = is_own && capture->is_valid();
   const bool is_whole = is_valid && capture->is_joined();
   const std::shared_ptr<Graph> made = capture->graph_;
   capture->finish();
@@ -132,7 +133,7 @@ Result<void> Capture::add(Stream& stream, CUgraphNodeParams& parameters, std::sp
 }
 
 Result<void> Capture::record(Stream& stream, Event& event) {
-  event.record_captured(shared_from_this(), heads_[&stream]);
+  event.record_captured({weak_from_this(), is_valid_, heads_[&stream]});
   return {};
 }
 
@@ -145,7 +146,7 @@ Result<void> Capture::wait(Stream& stream, const Event& event) {
     return ErrorCode::StreamCaptureIsolation;  // recorded outside
   }
   const std::shared_ptr<Capture> capture = captured->capture.lock();
-  if (!capture || !capture->heads_.contains(capture->origin_)) return ErrorCode::CapturedEvent;  // it is over
+  if (!capture || !capture->heads_.contains(capture->origin_)) return ErrorCode::InvalidValue;  // it is over
   if (own && own != capture) {
     own->invalidate();
     capture->invalidate();

@@ -28,8 +28,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
 
   std::uint64_t id() const { return id_; }
   Graph& graph() const { return *graph_; }
-  bool is_valid() const { return is_valid_; }
-  void invalidate() { is_valid_ = false; }
+  bool is_valid() const { return *is_valid_; }
+  void invalidate() { *is_valid_ = false; }
 
   static Result<void> begin(Stream& stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph,
                             const Nodes& dependencies);
@@ -62,9 +62,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
   const CUstreamCaptureMode mode_;
   const std::thread::id thread_;
   const std::shared_ptr<Graph> graph_;
-  bool is_valid_ = true;
-  std::map<Stream*, Nodes> heads_;  ///< what each stream's next node depends on
-  Nodes left_;                      ///< heads of streams that were destroyed meanwhile
+  const std::shared_ptr<bool> is_valid_ = std::make_shared<bool>(true);  ///< shared with the events that it recorded
+  std::map<Stream*, Nodes> heads_;                                       ///< what each stream's next node depends on
+  Nodes left_;  ///< heads of streams that were destroyed meanwhile
   std::vector<CUgraphNode> listed_;
 };
 

@@ -99,9 +99,9 @@ void Event::record_reached(Stream& stream) {
   publish(std::move(point));
 }
 
-void Event::record_captured(const std::shared_ptr<Capture>& capture, std::vector<std::shared_ptr<GraphNode>> nodes) {
+void Event::record_captured(Captured captured) {
   const std::lock_guard lock(mutex_);
-  captured_ = Captured{capture, std::move(nodes)};
+  captured_ = std::move(captured);
 }
 
 std::optional<Event::Captured> Event::captured() const {

@@ -66,9 +66,10 @@ class Event {
   /// Recorded on a capturing stream: the nodes that a wait for the event depends on. Ends with any other record.
   struct Captured {
     std::weak_ptr<Capture> capture;
+    std::shared_ptr<const bool> is_of_valid;  ///< capture, which is not over; under graph_mutex()
     std::vector<std::shared_ptr<GraphNode>> nodes;
   };
-  void record_captured(const std::shared_ptr<Capture>& capture, std::vector<std::shared_ptr<GraphNode>> nodes);
+  void record_captured(Captured captured);
   /// What record_captured was given, unless that capture is over.
   std::optional<Captured> captured() const;
 

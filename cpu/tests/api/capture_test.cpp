@@ -168,6 +168,31 @@ TEST_F(Captures, a_refused_launch_and_a_question_about_a_captured_event_end_the_
   EXPECT_EQ(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &graph));
 }
 
+TEST_F(Captures, of_an_event_in_a_capture_that_is_over_there_is_nothing_to_ask) {
+  float milliseconds = 0;
+  begin();
+  ASSERT_OK(cuEventRecord(event, stream));
+  ASSERT_OK(cuStreamEndCapture(stream, &graph));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuEventQuery(event));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuEventSynchronize(event));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuEventElapsedTime(&milliseconds, event, event));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamWaitEvent(stream, event, 0));
+  EXPECT_OK(cuGraphDestroy(graph));
+}
+
+TEST_F(Captures, of_an_event_in_a_capture_that_is_invalid_there_is_nothing_to_ask) {
+  float milliseconds = 0;
+  begin();
+  ASSERT_OK(cuEventRecord(event, stream));
+  EXPECT_EQ(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(event));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuEventSynchronize(event));
+  EXPECT_EQ(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &graph));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuEventQuery(event));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuEventElapsedTime(&milliseconds, event, event));
+  EXPECT_OK(cuEventRecord(event, stream));
+  EXPECT_OK(cuEventSynchronize(event)) << "another record is another one";
+}
+
 TEST_F(Captures, an_event_from_outside_is_isolated) {
   ASSERT_OK(cuEventRecord(event, other));
   begin();
