@@ -69,6 +69,7 @@ set_tests_properties(api_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT
 # Textures, surfaces, batches of copies; nothing in it knows the CPU device, so it runs on a GPU's driver too (LD_PRELOAD=libcuda.so.1).
 cucore_driver_tests(texture_tests
   any_driver/batch_test.cpp
+  any_driver/argument_answers_test.cpp
   any_driver/driver_answers_test.cpp
   any_driver/own_context_test.cpp
   any_driver/pageable_memory_test.cpp

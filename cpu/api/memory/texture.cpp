@@ -19,6 +19,14 @@ CUresult of_object(unsigned long long handle, bool is_surface, F&& call) {
   });
 }
 
+/// What is no object is destroyed already: an H100's driver says so of any number.
+CUresult destroy_object(unsigned long long handle, bool is_surface, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return with_context(entry, [&](Context&) {
+    (void)runtime::destroy_resource_object(handle, is_surface);
+    return CUDA_SUCCESS;
+  });
+}
+
 /// Tensor maps are for devices that have bulk copies.
 template <class F>
 CUresult for_tensor_map(F&& call) {
@@ -39,11 +47,7 @@ CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOURCE_DESC* pR
   });
 }
 
-CUresult cuTexObjectDestroy(CUtexObject texObject) {
-  return with_context([&](Context&) {
-    return texObject == 0 ? CUDA_SUCCESS : driver_result(runtime::destroy_resource_object(texObject, false));
-  });
-}
+CUresult cuTexObjectDestroy(CUtexObject texObject) { return destroy_object(texObject, false); }
 
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUtexObject texObject) {
   return of_object(texObject, false, [&](ResourceObject& object) {
@@ -77,11 +81,7 @@ CUresult cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RESOURCE_DESC*
   });
 }
 
-CUresult cuSurfObjectDestroy(CUsurfObject surfObject) {
-  return with_context([&](Context&) {
-    return surfObject == 0 ? CUDA_SUCCESS : driver_result(runtime::destroy_resource_object(surfObject, true));
-  });
-}
+CUresult cuSurfObjectDestroy(CUsurfObject surfObject) { return destroy_object(surfObject, true); }
 
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUsurfObject surfObject) {
   return of_object(surfObject, true, [&](ResourceObject& object) {

@@ -12,6 +12,7 @@
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/objects/stream.hpp"
+#include "cpu/runtime/process/mapped_memory.hpp"
 #include "cpu/runtime/process/process.hpp"
 
 namespace cucore::cpu::runtime {
@@ -156,6 +157,7 @@ Result<void> register_host(Context& context, std::uintptr_t address, std::size_t
   if (address == 0 || size == 0 || (flags & ~known_bits) != 0 || address + size < address)
     return ErrorCode::InvalidValue;
   if (AddressSpace::instance().contains(address)) return ErrorCode::InvalidValue;
+  if (!is_accessible(address, size, (flags & CU_MEMHOSTREGISTER_READ_ONLY) == 0)) return ErrorCode::InvalidValue;
   Allocation allocation;
   allocation.base = address;
   allocation.size = size;
@@ -168,7 +170,9 @@ Result<void> register_host(Context& context, std::uintptr_t address, std::size_t
 
 Result<void> unregister_host(std::uintptr_t address) {
   const auto allocation = allocation_at(address);
-  if (!allocation) return ErrorCode::HostMemoryNotRegistered;
+  // As an H100's driver tells them apart: null and addresses inside a range never began one.
+  if (!allocation)
+    return address == 0 || find_allocation(address) ? ErrorCode::InvalidValue : ErrorCode::HostMemoryNotRegistered;
   if (allocation->kind != Allocation::Kind::Registered) return ErrorCode::InvalidValue;
   if (allocation->context) allocation->context->wait();
   return forget_allocation(address) ? Result<void>() : ErrorCode::HostMemoryNotRegistered;

@@ -42,6 +42,12 @@ std::vector<EndOfContext>& ends_of_contexts() {
   return *all;
 }
 
+/// As an H100's driver has it: of the ways to wait at most one.
+bool are_flags(unsigned int flags) {
+  const unsigned int schedule = flags & CU_CTX_SCHED_MASK;
+  return (flags & ~static_cast<unsigned int>(CU_CTX_FLAGS_MASK)) == 0 && (schedule & (schedule - 1)) == 0;
+}
+
 /// Shares nothing: contexts are never freed by the table.
 std::shared_ptr<Context> unowned(Context* context) { return {std::shared_ptr<Context>{}, context}; }
 
@@ -77,7 +83,7 @@ void Context::keep(std::unique_ptr<Context> context) {
 }
 
 Result<CUcontext> Context::create(Device& device, unsigned int flags) {
-  if ((flags & ~static_cast<unsigned int>(CU_CTX_FLAGS_MASK)) != 0) return ErrorCode::InvalidValue;
+  if (!are_flags(flags)) return ErrorCode::InvalidValue;
   std::unique_ptr<Context> context(new Context(device, nullptr, false, flags));
   context->activate();
   const CUcontext handle = context->handle();
@@ -147,9 +153,7 @@ void Context::set_error(ErrorCode error) {
 }
 
 Result<void> Context::set_flags(unsigned int flags) {
-  const unsigned int schedule = flags & CU_CTX_SCHED_MASK;
-  if ((flags & ~static_cast<unsigned int>(CU_CTX_FLAGS_MASK)) != 0 || (schedule & (schedule - 1)) != 0)
-    return ErrorCode::InvalidValue;
+  if (!are_flags(flags)) return ErrorCode::InvalidValue;
   flags_.store(flags);
   return {};
 }
