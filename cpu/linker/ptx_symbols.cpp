@@ -95,6 +95,18 @@ PtxSymbols::PtxSymbols(std::string_view text) : text_(text) {
   }
 }
 
+std::vector<const PtxSymbols::Declaration*> PtxSymbols::unresolved() const {
+  std::set<std::string_view> defined;
+  for (const Declaration& declaration : declarations_)
+    if (declaration.defines) defined.insert(declaration.name);
+  std::vector<const Declaration*> found;
+  for (const Declaration& declaration : declarations_)
+    if (declaration.linkage == Linkage::Extern && !declaration.defines && references_.contains(declaration.name) &&
+        !defined.contains(declaration.name) && !is_supplied(declaration.name))
+      found.push_back(&declaration);
+  return found;
+}
+
 std::string PtxSymbols::changed(const std::map<std::string_view, std::string>& renamed,
                                 const std::set<std::string_view>& dropped,
                                 const std::set<std::string_view>& exposed) const {

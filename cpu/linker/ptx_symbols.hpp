@@ -34,6 +34,9 @@ class PtxSymbols {
   /// Names that bodies and initialisers use: also labels, registers and the like.
   const std::set<std::string_view>& references() const { return references_; }
 
+  /// What code here refers to, declares as external and does not define, but for what the device supplies.
+  std::vector<const Declaration*> unresolved() const;
+
   /// The text with every name in `renamed` replaced, and the definitions in `dropped` made declarations (of a kernel:
   /// taken out), and the functions in `exposed` made visible to others.
   std::string changed(const std::map<std::string_view, std::string>& renamed, const std::set<std::string_view>& dropped,

@@ -32,8 +32,9 @@ CUresult cuLinkCreate(unsigned int numOptions, CUjit_option* options, void** opt
 CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option* options, void** optionValues, CUlinkState* stateOut) {
   return in_context([&](Context&) {
     if (!stateOut) return CUDA_ERROR_INVALID_VALUE;
-    return driver_result(runtime::JitOptions::read(numOptions, options, optionValues),
-                         [&](const runtime::JitOptions& jit) { *stateOut = runtime::create_link(jit); });
+    return driver_result(
+        runtime::JitOptions::read(numOptions, options, optionValues),
+        [&](const runtime::JitOptions& jit) { *stateOut = runtime::create_link(jit, target_capability()); });
   });
 }
 
@@ -47,7 +48,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, si
   return of_link(state, [&](runtime::LinkState& link) {
     const auto of_input = runtime::JitOptions::read(numOptions, options, optionValues);
     if (!of_input) return driver_result(of_input.failure());
-    return driver_result(link.add(type, data, size, name, target_capability(), *of_input));
+    return driver_result(link.add(type, data, size, name, *of_input));
   });
 }
 
@@ -65,7 +66,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* pa
     if (!file.is_open() || file.bad()) return CUDA_ERROR_FILE_NOT_FOUND;
     const auto of_input = runtime::JitOptions::read(numOptions, options, optionValues);
     if (!of_input) return driver_result(of_input.failure());
-    return driver_result(link.add(type, data.data(), data.size(), path, target_capability(), *of_input));
+    return driver_result(link.add(type, data.data(), data.size(), path, *of_input));
   });
 }
 

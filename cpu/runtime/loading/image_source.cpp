@@ -51,6 +51,7 @@ Result<ImageSource> ptx_of_image(const void* image, std::size_t size, int capabi
   }
   ImageSource source{.ptx = std::move(contents->ptx),
                      .is_cubin = contents->format == image::ImageFormat::Cubin,
+                     .is_text = contents->format == image::ImageFormat::Ptx,
                      .is_for_this_device = contents->is_for_this_device,
                      .max_registers = contents->max_registers,
                      .registers = std::move(contents->registers)};

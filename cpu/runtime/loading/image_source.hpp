@@ -15,6 +15,7 @@ namespace cucore::cpu::runtime {
 struct ImageSource {
   std::string ptx;
   bool is_cubin = false;
+  bool is_text = false;             ///< the image is PTX itself
   bool is_for_this_device = false;  ///< whatever its target: image::ImageContents
   std::uint32_t max_registers = 0;  ///< the limit that it was made with, and what the machine code beside it takes of
   std::map<std::string, std::uint32_t, std::less<>> registers = {};  ///< registers, by kernel: likewise

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cpu/image/image.hpp"
+#include "cpu/linker/ptx_symbols.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/loading/image_source.hpp"
 #include "cpu/runtime/process/process.hpp"
@@ -40,10 +41,38 @@ Result<std::shared_ptr<Program>> without_kernels(std::unique_ptr<ptx::Module> pt
   return program;
 }
 
+/// PTX itself is compiled at its load and by itself, as by an H100's driver: functions that code refers to are there,
+/// and what is declared as a variable of elsewhere is one here if it says how large it is. What the PTX of another
+/// image lacks may be in the machine code beside it, and is said of the kernels that need it.
+Result<void> make_whole(const ImageSource& source, ptx::Module& ptx) {
+  if (!source.is_text || source.ptx.find(".extern") == std::string::npos) return {};
+  const linker::PtxSymbols symbols(source.ptx);
+  const auto is_defined = [&](std::string_view name) {
+    return std::any_of(symbols.declarations().begin(), symbols.declarations().end(),
+                       [&](const auto& each) { return each.defines && each.name == name; });
+  };
+  for (ptx::Variable& variable : ptx.variables) {
+    const bool in_memory = variable.space == ptx::Space::Global || variable.space == ptx::Space::Const;
+    if (in_memory && variable.linkage == ptx::Linkage::Extern && variable.size != 0 && !is_defined(variable.name))
+      variable.linkage = ptx::Linkage::Visible;
+  }
+  for (const linker::PtxSymbols::Declaration* const missing : symbols.unresolved()) {
+    const bool is_here = std::any_of(ptx.variables.begin(), ptx.variables.end(), [&](const ptx::Variable& variable) {
+      return variable.name == missing->name && variable.linkage != ptx::Linkage::Extern;
+    });
+    if (!is_here)
+      return Failure(ErrorCode::InvalidPtx, std::string("ptx: error: unresolved external ") +
+                                                (missing->is_function ? "function '" : "variable '") +
+                                                std::string(missing->name) + "': link the PTX with what defines it");
+  }
+  return {};
+}
+
 /// All of it at once.
 Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability, std::uint32_t max_registers) {
   ptx::ParseResult parsed = ptx::parse(source.ptx);
   if (!parsed.module) return failure_of(parsed, source.ptx);
+  if (Result<void> whole = make_whole(source, *parsed.module); !whole) return std::move(whole).failure();
   Result<std::shared_ptr<Program>> program = without_kernels(std::move(parsed.module), source, capability);
   if (!program) return program;
   const std::shared_ptr<const ptx::Module>& ptx = (*program)->ptx;

@@ -99,14 +99,10 @@ Result<std::string> PtxLinker::complete() {
       if (strong) is_strong[declaration.name] = true;
     }
   }
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    for (const Declaration& declaration : symbols[i].declarations()) {
-      const bool needed = declaration.linkage == Linkage::Extern && !declaration.defines &&
-                          symbols[i].references().contains(declaration.name);
-      if (!needed || definer.contains(declaration.name) || linker::is_supplied(declaration.name)) continue;
-      log += "error   : Undefined reference to '" + std::string(declaration.name) + "' in '" + inputs_[i].name + "'\n";
-    }
-  }
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    for (const Declaration* const missing : symbols[i].unresolved())
+      if (!definer.contains(missing->name))
+        log += "error   : Undefined reference to '" + std::string(missing->name) + "' in '" + inputs_[i].name + "'\n";
   if (!log.empty()) return Failure(ErrorCode::InvalidImage, std::move(log));
 
   if (inputs_.size() == 1) return inputs_.front().ptx;
@@ -150,13 +146,13 @@ Failure logged(Failure failure, const JitOptions& options) {
 
 }  // namespace
 
-Result<void> LinkState::add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability,
+Result<void> LinkState::add(CUjitInputType type, const void* data, std::size_t size, const char* name,
                             const JitOptions& of_input) {
   if (!data || size == 0) return ErrorCode::InvalidValue;
   if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) return ErrorCode::InvalidValue;
   const std::lock_guard lock(mutex_);
   if (!image_.empty()) return ErrorCode::InvalidValue;  // already completed
-  if (Result<void> added = add_checked(type, data, size, name, capability); !added)
+  if (Result<void> added = add_checked(type, data, size, name); !added)
     return logged(std::move(added).failure(), of_input.has_error_log() ? of_input : options_);
   if (of_input.has_error_log()) of_input.write_error_log("");
   if (const unsigned int limit = of_input.max_registers(); limit != 0)
@@ -164,22 +160,20 @@ Result<void> LinkState::add(CUjitInputType type, const void* data, std::size_t s
   return {};
 }
 
-Result<void> LinkState::add_checked(CUjitInputType type, const void* data, std::size_t size, const char* name,
-                                    int capability) {
+Result<void> LinkState::add_checked(CUjitInputType type, const void* data, std::size_t size, const char* name) {
   if (type == CU_JIT_INPUT_NVVM) return Failure(ErrorCode::NotSupported, "the driver links no LTO-IR; nvJitLink does");
   std::string input = name && *name ? name : "<unnamed input>";
-  capability_ = capability;
   const auto add_units = [&] {
-    return inputs_.add({static_cast<const char*>(data), size}, input, static_cast<std::uint32_t>(capability));
+    return inputs_.add({static_cast<const char*>(data), size}, input, static_cast<std::uint32_t>(capability_));
   };
   if (type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY) return add_units();
-  Result<ImageSource> source = ptx_of_image(data, size, capability);
+  Result<ImageSource> source = ptx_of_image(data, size, capability_);
   // Nothing may need a function that exists only as machine code.
   if (!source && source.failure().code() == ErrorCode::NoBinaryForGpu) return add_units();
   if (!source) return Failure(source.failure().code(), "input '" + input + "': " + source.failure().sentence());
   const ptx::ParseResult parsed = ptx::parse(source->ptx);
   if (!parsed.module) return Failure(ErrorCode::InvalidPtx, ptx::format(parsed.diagnostics));
-  if (Result<void> fits = check_target(*source, *parsed.module, capability); !fits) return fits;
+  if (Result<void> fits = check_target(*source, *parsed.module, capability_); !fits) return fits;
   inputs_.add_ptx(std::move(source->ptx), std::move(input));
   return {};
 }
@@ -192,6 +186,8 @@ Result<std::string> LinkState::link() const {
   Result<std::vector<linker::PtxModule>> modules = inputs_.modules(refuse_lto_ir);
   if (!modules) return std::move(modules).failure();
   if (Result<void> checked = inputs_.check_machine_code(*modules); !checked) return std::move(checked).failure();
+  // Of nothing an image without code is linked, as an H100's driver has it.
+  if (modules->empty()) return ".version 7.0\n.target sm_" + std::to_string(capability_) + "\n.address_size 64\n";
   PtxLinker linker;
   for (linker::PtxModule& module : *modules) linker.add(std::move(module.ptx), std::move(module.name));
   return linker.complete();
@@ -210,8 +206,8 @@ Result<std::string_view> LinkState::complete() {
   return std::string_view(image_);
 }
 
-CUlinkState create_link(const JitOptions& options) {
-  return reinterpret_cast<CUlinkState>(link_table().insert(std::make_shared<LinkState>(options)));
+CUlinkState create_link(const JitOptions& options, int capability) {
+  return reinterpret_cast<CUlinkState>(link_table().insert(std::make_shared<LinkState>(options, capability)));
 }
 
 std::shared_ptr<LinkState> find_link(CUlinkState handle) { return link_table().find(handle); }

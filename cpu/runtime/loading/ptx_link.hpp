@@ -38,29 +38,30 @@ class PtxLinker {
 /// What is behind a CUlinkState.
 class LinkState {
  public:
-  explicit LinkState(const JitOptions& options) : options_(options) {}
+  LinkState(const JitOptions& options, int capability) : options_(options), capability_(capability) {}
 
   /// Checks the input at once, as the driver does. `of_input` are its own options: where it has a log, what is wrong
   /// with the input is written there, and not to the link's; of several limits of registers the lowest counts for the
   /// image.
-  Result<void> add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability,
+  Result<void> add(CUjitInputType type, const void* data, std::size_t size, const char* name,
                    const JitOptions& of_input);
   /// The linked image, a cubin that carries the PTX; it lives as long as this object.
   Result<std::string_view> complete();
 
  private:
   Result<std::string> link() const;
-  Result<void> add_checked(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability);
+  Result<void> add_checked(CUjitInputType type, const void* data, std::size_t size, const char* name);
 
   const JitOptions options_;
+  const int capability_;
   std::mutex mutex_;
   linker::LinkInputs inputs_;
-  int capability_ = 0;
   unsigned int max_registers_ = 0;
   std::string image_;
 };
 
-CUlinkState create_link(const JitOptions& options);
+/// For devices of `capability`.
+CUlinkState create_link(const JitOptions& options, int capability);
 std::shared_ptr<LinkState> find_link(CUlinkState handle);
 Result<void> destroy_link(CUlinkState handle);
 
