@@ -123,9 +123,9 @@ void set_sync_memops(Allocation& allocation, const void* argument) {
 CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr) {
   return initialized([&] {
     if (!data || !is_known(attribute)) return CUDA_ERROR_INVALID_VALUE;
-    if (!is_answered(attribute)) return CUDA_ERROR_INVALID_CONTEXT;
     const auto allocation = runtime::find_allocation(ptr);
-    return allocation ? attribute_of(*allocation, attribute, ptr, data) : CUDA_ERROR_INVALID_VALUE;
+    if (!allocation) return CUDA_ERROR_INVALID_VALUE;
+    return is_answered(attribute) ? attribute_of(*allocation, attribute, ptr, data) : CUDA_ERROR_INVALID_CONTEXT;
   });
 }
 

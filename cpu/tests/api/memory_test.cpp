@@ -411,7 +411,10 @@ TEST_F(Memory, pointers_are_asked_about_without_a_current_context) {
   const CUdeviceptr memory = allocate(16);
   CUcontext own = nullptr;
   ASSERT_OK(cuCtxPopCurrent(&own));
-  EXPECT_EQ(memory, attribute<CUdeviceptr>(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, memory + 8) - 8);
+  EXPECT_EQ(memory, attribute<CUdeviceptr>(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, memory + 8));
+  CUdeviceptr address = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuPointerGetAttribute(&address, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, memory))
+      << "as an H100 answers";
   unsigned int type = 77;
   int ordinal = 55;
   CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
@@ -421,6 +424,7 @@ TEST_F(Memory, pointers_are_asked_about_without_a_current_context) {
   EXPECT_EQ(0u, type);
   EXPECT_EQ(CU_DEVICE_INVALID, ordinal);
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, host));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuPointerGetAttribute(&address, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, host));
   ASSERT_OK(cuCtxPushCurrent(own));
 }
 
