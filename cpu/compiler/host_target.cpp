@@ -120,6 +120,7 @@ HostFeatures HostTarget::features() const {
   using Kind = llvm::TargetTransformInfo::RegisterKind;
   const bool is_arm = machine_->getTargetTriple().isAArch64();
   return {.f16c = has_feature("f16c"),
+          .avx2 = has_feature("avx2"),
           .avx512f = has_feature("avx512f"),
           .fpclass = has_feature("avx512dq") && has_feature("avx512vl"),
           .neon = is_arm,

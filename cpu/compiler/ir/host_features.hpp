@@ -8,6 +8,7 @@ namespace cucore::cpu::compiler {
 struct HostFeatures {
   // x86-64
   bool f16c = false;     ///< conversion of halves
+  bool avx2 = false;     ///< words of a vector in the order that numbers in another one say
   bool avx512f = false;  ///< a rounding mode in the instruction, gathers and mask registers
   bool fpclass = false;  ///< classes of numbers in vectors of any width
   // 64-bit Arm

@@ -4,6 +4,7 @@
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include <cstdint>
 #include <utility>
@@ -18,6 +19,7 @@ using llvm::Value;
 namespace {
 
 enum ShuffleMode : unsigned { Up, Down, Xor, Index };
+enum VoteMode : unsigned { All, Any, Uniform, Ballot };
 
 /// Own lane (an i32 or a vector of them) and operands → source lane and whether it is in range: the PTX ISA's
 /// definition of shfl.sync, as in the run-time.
@@ -102,15 +104,8 @@ Result<void> ConvergentOperations::emit_shuffle(llvm::CallInst& call) {
       }
       taken = b.CreateShuffleVector(values, picks);
     } else {
-      auto* array = c_.slot(warp_type, "shuffled");
-      b.CreateStore(values, array);
-      taken = llvm::PoisonValue::get(warp_type);
-      Value* safe = b.CreateAnd(b.CreateFreeze(from), llvm::ConstantInt::get(warp_type, warp_lanes - 1));
-      for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-        Value* at = b.CreateGEP(b.getInt32Ty(), array, b.CreateExtractElement(safe, lane));
-        taken = b.CreateInsertElement(taken, b.CreateLoad(b.getInt32Ty(), at), lane);
-      }
-      from = safe;
+      from = b.CreateAnd(b.CreateFreeze(from), llvm::ConstantInt::get(warp_type, warp_lanes - 1));
+      taken = permuted(values, from);
     }
     Value* members = whole(call.getArgOperand(5));
     const auto* fixed_members = llvm::dyn_cast<llvm::Constant>(members);
@@ -129,14 +124,59 @@ Result<void> ConvergentOperations::emit_shuffle(llvm::CallInst& call) {
     llvm::Type* wide = llvm::FixedVectorType::get(b.getInt64Ty(), warp_lanes);
     Value* both = b.CreateOr(b.CreateZExt(taken, wide),
                              b.CreateShl(b.CreateZExt(source.in_range, wide), llvm::ConstantInt::get(wide, 32)));
-    for (unsigned k = 0; k < parts; ++k) {
-      llvm::SmallVector<int, 16> picks;
-      for (unsigned n = 0; n < c_.width.lanes; ++n) picks.push_back(static_cast<int>(k * c_.width.lanes + n));
-      result.parts.push_back(b.CreateShuffleVector(both, picks));
-    }
+    for (unsigned k = 0; k < parts; ++k) result.parts.push_back(piece_of(both, k * c_.width.lanes));
   }
   values_.put(&call, std::move(result));
   return {};
+}
+
+/// The words of a warp that `from` numbers, in its order.
+Value* ConvergentOperations::permuted(Value* words, Value* from) {
+  const unsigned lanes = c_.width.lanes;
+  const bool by_halves = c_.host.avx512f && 2 * lanes == warp_lanes;
+  if (!by_halves && !(c_.host.avx2 && 4 * lanes == warp_lanes)) return permuted_in_memory(words, from);
+  Parts pieces, results;
+  for (unsigned start = 0; start < warp_lanes; start += lanes) pieces.push_back(piece_of(words, start));
+  for (unsigned start = 0; start < warp_lanes; start += lanes) {
+    Value* numbers = piece_of(from, start);
+    if (by_halves) {
+      results.push_back(
+          b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {}, {pieces[0], numbers, pieces[1]}));
+      continue;
+    }
+    // Of each piece the words that the numbers' low bits say; a bit more says which of two pieces has the right one.
+    Parts left;
+    for (Value* piece : pieces)
+      left.push_back(b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permd, {}, {piece, numbers}));
+    for (unsigned bit = 3; left.size() > 1; ++bit) {
+      llvm::Constant* nothing = llvm::Constant::getNullValue(numbers->getType());
+      Value* is_second = b.CreateICmpSLT(b.CreateShl(numbers, 31 - bit), nothing);
+      Parts chosen;
+      for (std::size_t n = 0; n < left.size(); n += 2)
+        chosen.push_back(b.CreateSelect(is_second, left[n + 1], left[n]));
+      left = std::move(chosen);
+    }
+    results.push_back(left[0]);
+  }
+  return llvm::concatenateVectors(b, results);
+}
+
+/// The lanes of a chunk, of a warp's.
+Value* ConvergentOperations::piece_of(Value* warp, unsigned start) {
+  llvm::SmallVector<int, 16> picks;
+  for (unsigned n = 0; n < c_.width.lanes; ++n) picks.push_back(static_cast<int>(start + n));
+  return b.CreateShuffleVector(warp, picks);
+}
+
+Value* ConvergentOperations::permuted_in_memory(Value* words, Value* from) {
+  auto* array = c_.slot(words->getType(), "shuffled");
+  b.CreateStore(words, array);
+  Value* taken = llvm::PoisonValue::get(words->getType());
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    Value* at = b.CreateGEP(b.getInt32Ty(), array, b.CreateExtractElement(from, lane));
+    taken = b.CreateInsertElement(taken, b.CreateLoad(b.getInt32Ty(), at), lane);
+  }
+  return taken;
 }
 
 /// cucpu_barrier_reduce(thread, id, count, operation, trues, lanes): a group is the whole block, or on a fiber.
@@ -187,19 +227,22 @@ Result<void> ConvergentOperations::emit_vote(llvm::CallInst& call) {
     Value* here = b.getInt32(0);
     for (unsigned k = 0; k < parts; ++k) {
       const unsigned chunk = warp * parts + k;
-      Value* truth = bits_where_true(predicate, chunk);
-      votes = b.CreateOr(votes, b.CreateShl(b.CreateZExt(truth, b.getInt32Ty()), k * c_.width.lanes));
-      here = b.CreateOr(here, b.CreateShl(b.CreateZExt(c_.active.bits(chunk), b.getInt32Ty()), k * c_.width.lanes));
+      auto add_to = [&](Value* bits, Value* own) {
+        return b.CreateOr(bits, b.CreateShl(b.CreateZExt(own, b.getInt32Ty()), k * c_.width.lanes));
+      };
+      votes = add_to(votes, bits_where_true(predicate, chunk));
+      if (mode != Any && mode != Ballot) here = add_to(here, c_.active.bits(chunk));
     }
     for (unsigned k = 0; k < parts; ++k) {
       Value* members = values_.first_lane(call.getArgOperand(3), warp * parts + k);
       Value* named = b.CreateAnd(votes, members);
-      Value* all = b.CreateICmpEQ(named, b.CreateAnd(here, members));
-      Value* any = b.CreateIsNotNull(named);
-      result.parts.push_back(mode == 0   ? b.CreateZExt(all, b.getInt32Ty())
-                             : mode == 1 ? b.CreateZExt(any, b.getInt32Ty())
-                             : mode == 2 ? b.CreateZExt(b.CreateOr(all, b.CreateNot(any)), b.getInt32Ty())
-                                         : named);
+      auto are_all = [&] { return b.CreateICmpEQ(named, b.CreateAnd(here, members)); };
+      auto is_any = [&] { return b.CreateIsNotNull(named); };
+      result.parts.push_back(mode == All   ? b.CreateZExt(are_all(), b.getInt32Ty())
+                             : mode == Any ? b.CreateZExt(is_any(), b.getInt32Ty())
+                             : mode == Ballot
+                                 ? named
+                                 : b.CreateZExt(b.CreateOr(are_all(), b.CreateNot(is_any())), b.getInt32Ty()));
     }
   }
   values_.put(&call, std::move(result));

@@ -1,5 +1,6 @@
 // Convergent operations in the vector form. Every participating lane is active (legality.hpp), so a barrier within a
-// group is a no-op, a vote is arithmetic on masks, and a shuffle by a constant is a fixed permutation.
+// group is a no-op, a vote is arithmetic on masks, and a shuffle by a constant is a fixed permutation, another
+// one that the processor has an instruction for.
 #pragma once
 
 #include "cpu/compiler/vector/operations/fragment_operations.hpp"
@@ -17,6 +18,9 @@ class ConvergentOperations {
 
  private:
   Result<void> emit_shuffle(llvm::CallInst& call);
+  llvm::Value* permuted(llvm::Value* words, llvm::Value* from);
+  llvm::Value* piece_of(llvm::Value* warp, unsigned start);
+  llvm::Value* permuted_in_memory(llvm::Value* words, llvm::Value* from);
   Result<void> emit_reducing_barrier(llvm::CallInst& call);
   Result<void> emit_vote(llvm::CallInst& call);
   llvm::Value* bits_where_true(llvm::Value* predicate, unsigned chunk);

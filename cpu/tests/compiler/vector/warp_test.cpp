@@ -154,6 +154,18 @@ TEST(VectorFormOfWarps, multiplies_fragments_as_fibers_do) {
   for (const std::string& body : bodies) expect_same(body, body);
 }
 
+/// Words of a warp in an order that is known when the kernel runs: by instructions of the host, or in memory.
+TEST(VectorFormOfWarps, shuffles_by_lanes_that_differ) {
+  const std::string all = "vote.sync.ballot.b32 %mask, 1, -1;\n";
+  for (const std::string mode : {"up", "down", "bfly", "idx"}) {
+    for (const std::string clamp : {"0", "31", "0x1807", "0x1c00"}) {
+      const std::string body = all + "mad.lo.u32 %r5, %r0, 13, %r4;\nshfl.sync." + mode + ".b32 %out|%p, %r0, %r5, " +
+                               clamp + ", %mask;\n@%p add.u32 %out, %out, 0x10000;";
+      expect_same(body, body);
+    }
+  }
+}
+
 /// The run-time that tests have in the place of the driver's keeps no lanes together for activemask.
 TEST(VectorFormOfWarps, names_the_lanes_that_are_here) {
   const std::string vote = "vote.sync.ballot.b32 %mask, 1, -1;\n";
