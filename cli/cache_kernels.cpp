@@ -1,5 +1,5 @@
-// `cucore cache push-kernels|pull-kernels STORE`: the CPU device's compiled kernels, to a store that is a folder and from
-// it. Stores of other kinds are Python's (cucore.stores).
+// `cucore cache push-kernels|pull-kernels STORE`: the CPU device's compiled kernels, to a store that is a folder and
+// from it. Stores of other kinds are Python's (cucore.stores).
 #include "cli/cache_kernels.hpp"
 
 #include <cstdio>

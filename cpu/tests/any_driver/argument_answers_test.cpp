@@ -96,8 +96,6 @@ TEST_F(ArgumentAnswers, what_a_kernel_refers_to_is_there_at_the_load_or_named) {
                  "ld.global.u32 %r, [missing_words]; st.global.u32 [missing_words], %r; ret; }\n",
                  "missing_words"));
   EXPECT_OK(load(".extern .func missing_one();\n.visible .entry k() { ret; }\n", "")) << "nothing refers to it";
-  EXPECT_OK(load(
-      ".extern .func defined();\n.visible .func defined() { ret; }\n.visible .entry k() { call defined; ret; }\n", ""));
 }
 
 TEST_F(ArgumentAnswers, a_variable_of_elsewhere_is_one_of_the_module_where_nothing_else_defines_it) {
