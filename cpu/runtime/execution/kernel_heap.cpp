@@ -50,8 +50,7 @@ Known take(std::uint64_t address) {
   const auto block = part.blocks.find(address);
   if (block == part.blocks.end()) return part.freed.contains(address) ? Known::FreeAlready : Known::Other;
   if (part.freed.size() >= most_freed) part.freed.clear();
-  part.freed.insert(*block);
-  part.blocks.erase(block);
+  part.freed.insert(part.blocks.extract(block));
   return Known::Block;
 }
 
