@@ -55,6 +55,9 @@ def pytest(log):
             "CUCORE_DEVICE": os.environ.get("CUCORE_DEVICE", "cpu"),
             # Two, for the tests that need them; `ctest` runs with one.
             "CUCORE_CPU_DEVICES": os.environ.get("CUCORE_CPU_DEVICES", "2"),
+            # As in cpu/tests/CMakeLists.txt: a compile's memory would go back to the system and come again.
+            "MALLOC_TRIM_THRESHOLD_": "1000000000",
+            "MALLOC_TOP_PAD_": "67108864",
         },
     )
     return read_junit("pytest", report, status, log)
