@@ -59,6 +59,7 @@ def pytest(log):
             "MALLOC_TRIM_THRESHOLD_": "1000000000",
             "MALLOC_TOP_PAD_": "67108864",
         },
+        timeout=3600,
     )
     return read_junit("pytest", report, status, log)
 
