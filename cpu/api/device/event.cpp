@@ -70,9 +70,9 @@ bool is_of_no_capture(const Event& event) {
 
 /// Asking for work that a capture has recorded makes the capture invalid.
 CUresult answer_of(const Event& event, const Result<void>& result) {
-  if (is_of_no_capture(event)) return CUDA_ERROR_INVALID_VALUE;
   if (const auto captured = event.captured()) {
     const std::lock_guard lock(runtime::graph_mutex());
+    if (!*captured->is_of_valid) return CUDA_ERROR_INVALID_VALUE;
     if (const auto capture = captured->capture.lock()) capture->invalidate();
   }
   return driver_result(result);

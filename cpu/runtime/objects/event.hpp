@@ -70,7 +70,7 @@ class Event {
     std::vector<std::shared_ptr<GraphNode>> nodes;
   };
   void record_captured(Captured captured);
-  /// What record_captured was given, unless that capture is over.
+  /// What record_captured was given, though that capture may be over.
   std::optional<Captured> captured() const;
 
  private:
