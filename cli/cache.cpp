@@ -176,14 +176,11 @@ int run_import(const CLI::App& command) {
   ProgramCache cache = open_cache(command);
   const ArchiveImport report = import_cache(cache, value_of<std::string>(command, "archive"), archive_options(command));
   if (wants_json(command)) {
-    std::vector<std::string> rejected;
-    for (const auto& [key, why] : report.rejected)
-      rejected.push_back(JsonObject().text("key", key).text("why", why).str());
     JsonObject json;
     json.number("imported", report.imported).number("already_there", report.already_there);
-    std::printf("%s\n", json.raw("rejected", json_array(rejected)).str().c_str());
+    std::printf("%s\n", json.raw("rejected", json_of(report.rejected)).str().c_str());
   } else {
-    for (const auto& [key, why] : report.rejected) std::printf("%s was not taken: %s\n", key.c_str(), why.c_str());
+    print(report.rejected);
     std::printf("%zu entries taken, %zu there already, %zu rejected\n", report.imported, report.already_there,
                 report.rejected.size());
   }

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -36,15 +35,12 @@ int move_kernels(const CLI::App& command, Transfer transfer, const char* done) {
   if (command.count("--keys") > 0) options.keys = KeyRing::from_file(value_of<std::string>(command, "--keys"));
   const CpuKernelTransfer report = transfer(store_of(command), options);
   if (wants_json(command)) {
-    std::vector<std::string> rejected;
-    for (const auto& [key, why] : report.rejected)
-      rejected.push_back(JsonObject().text("key", key).text("why", why).str());
     JsonObject json;
     json.number("copied", report.copied).number("already_there", report.already_there);
-    json.raw("rejected", json_array(rejected)).number("left", report.left).text("stopped", report.stopped);
+    json.raw("rejected", json_of(report.rejected)).number("left", report.left).text("stopped", report.stopped);
     std::printf("%s\n", json.str().c_str());
   } else {
-    for (const auto& [key, why] : report.rejected) std::printf("%s was not taken: %s\n", key.c_str(), why.c_str());
+    print(report.rejected);
     std::printf("%zu kernels %s, %zu there already, %zu rejected\n", report.copied, done, report.already_there,
                 report.rejected.size());
     if (!report.stopped.empty())

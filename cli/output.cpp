@@ -58,6 +58,16 @@ std::string json_array(const std::vector<std::string>& values) {
   return "[" + json + "]";
 }
 
+std::string json_of(const Rejected& rejected) {
+  std::vector<std::string> objects;
+  for (const auto& [key, why] : rejected) objects.push_back(JsonObject().text("key", key).text("why", why).str());
+  return json_array(objects);
+}
+
+void print(const Rejected& rejected) {
+  for (const auto& [key, why] : rejected) std::printf("%s was not taken: %s\n", key.c_str(), why.c_str());
+}
+
 std::string coloured(std::FILE* out, const char* colour, std::string_view text) {
   if (isatty(fileno(out)) == 0 || !environment_value("NO_COLOR").empty()) return std::string(text);
   return "\033[" + std::string(colour) + "m" + std::string(text) + "\033[0m";

@@ -30,6 +30,12 @@ class JsonObject {
 /// A JSON array of elements that are JSON already.
 std::string json_array(const std::vector<std::string>& values);
 
+/// Keys of entries that were not taken, and why.
+using Rejected = std::vector<std::pair<std::string, std::string>>;
+std::string json_of(const Rejected& rejected);
+/// A line each.
+void print(const Rejected& rejected);
+
 /// `text` in a colour of terminals ("32": green), if `out` is one and NO_COLOR is not set.
 std::string coloured(std::FILE* out, const char* colour, std::string_view text);
 
