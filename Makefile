@@ -2,6 +2,7 @@
 #
 #   make demo       set up, build, run the main job in Python and in C++ (a GPU if there is one, else the CPU device)
 #   make test       set up, build, lint, run every test; last line: N passed, N failed, N skipped
+#   make test-long  the same with whole runs of the sanitizers, a million objects of each class, ten minutes a fuzzer
 #   make build      .venv with the Python package and the command-line tool, C++ outputs in build/
 #   make test-clients   the clients that docs/compatibility.md is about, whole, and that page (hours)
 #   make lint       clang-format, clang-tidy, ruff, house rules
@@ -38,7 +39,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: wheels test-arm test-install build demo test test-clients test-gpu bench bench-gpu lint docs setup setup-test configure build-all clean
+.PHONY: wheels test-arm test-install build demo test test-long test-clients test-gpu bench bench-gpu lint docs setup setup-test configure build-all clean
 
 # ---- set-up -------------------------------------------------------------------------------------------------------
 .setup/build-packages: Makefile
@@ -105,6 +106,9 @@ demo: build
 # ---- checks -------------------------------------------------------------------------------------------------------
 test: build-all
 	@$(PYTHON) tools/run_tests.py
+
+test-long: build-all
+	@$(PYTHON) tools/run_tests.py --long
 
 test-gpu: build-all
 	@$(PYTHON) tools/test_gpu.py

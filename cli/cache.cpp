@@ -10,6 +10,7 @@
 #include "cli/cache_kernels.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/signing.hpp"
 #include "cucore/cache_archive.hpp"
 #include "cucore/error.hpp"
 #include "cucore/program_cache.hpp"
@@ -158,8 +159,7 @@ int run_prune(const CLI::App& command) {
 }
 
 ArchiveOptions archive_options(const CLI::App& command) {
-  ArchiveOptions options{.allow_unsigned = command.count("--unsigned") > 0};
-  if (command.count("--keys") > 0) options.keys = KeyRing::from_file(value_of<std::string>(command, "--keys"));
+  auto options = signing_of<ArchiveOptions>(command);
   options.only = value_of<std::vector<std::string>>(command, "--only");
   return options;
 }
@@ -222,9 +222,7 @@ void add_cache(CLI::App& tool, int& status) {
   add_json(imported);
   for (CLI::App* const each : {&exported, &imported}) {
     add_value(*each, "archive", "the file, in the format of tar")->type_name("FILE")->required();
-    add_value(*each, "--keys", "file of the keys that sign; otherwise the one that CUCORE_CACHE_KEYS names")
-        ->type_name("FILE");
-    add_flag(*each, "--unsigned", "do without: who can write the archive may run code where it is used");
+    add_signing(*each, "the archive");
     add_value(*each, "--only", "keys of the entries wanted; otherwise all")->type_name("KEY")->expected(1, 1 << 20);
   }
   add_cache_kernels(cache, status);

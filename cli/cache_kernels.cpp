@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/signing.hpp"
 #include "cucore/cpu_kernels.hpp"
 
 namespace cucore::cli {
@@ -30,9 +31,8 @@ std::shared_ptr<Store> store_of(const CLI::App& command) {
 
 /// Success is that nothing was left or rejected.
 int move_kernels(const CLI::App& command, Transfer transfer, const char* done) {
-  CpuKernelOptions options{.folder = value_of<std::string>(command, "--kernels"),
-                           .allow_unsigned = command.count("--unsigned") > 0};
-  if (command.count("--keys") > 0) options.keys = KeyRing::from_file(value_of<std::string>(command, "--keys"));
+  auto options = signing_of<CpuKernelOptions>(command);
+  options.folder = value_of<std::string>(command, "--kernels");
   const CpuKernelTransfer report = transfer(store_of(command), options);
   if (wants_json(command)) {
     JsonObject json;
@@ -62,9 +62,7 @@ void add_cache_kernels(CLI::App& cache, int& status) {
   for (CLI::App* const each : {&push, &pull}) {
     add_value(*each, "store", "the folder that hosts share")->type_name("FOLDER")->required();
     add_value(*each, "--kernels", "the CPU device's folder; otherwise the one that it uses here")->type_name("FOLDER");
-    add_value(*each, "--keys", "file of the keys that sign; otherwise the one that CUCORE_CACHE_KEYS names")
-        ->type_name("FILE");
-    add_flag(*each, "--unsigned", "do without: who can write to the store may run code where it is used");
+    add_signing(*each, "to the store");
     add_json(*each);
   }
 }

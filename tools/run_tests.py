@@ -4,6 +4,9 @@ A suite is a name and a function that gives a Tally. Everything a suite prints g
 failed, and the end of what it printed, stands before the last line, where whoever sees only the end of a log finds it.
 `tools/run_tests.py NAME ...` runs only those suites. Most of them use one core for most of their time, so after lint as
 many run side by side as there are cores, two at most, those that take longest first.
+
+What takes long runs short, but with `--long` (`make test-long`) whole: the sanitizers without what they would only see
+once more (LEFT_OUT), a tenth of a million objects of each class, half a minute a fuzzer instead of ten.
 """
 
 import os
@@ -18,7 +21,8 @@ from tally import JOBS, PYTHON, ROOT, Tally, read_junit, run_logged, tests_of_ct
 BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
 KERNEL_CACHE = BUILD / "test-kernel-cache"  # of the CPU device, instead of the user's; CTest's tests name it too
-FUZZ_SECONDS = int(os.environ.get("CUCORE_FUZZ_SECONDS", "30"))
+LONG = "--long" in sys.argv
+FUZZ_SECONDS = int(os.environ.get("CUCORE_FUZZ_SECONDS", "600" if LONG else "30"))
 FUZZ_SEED = os.environ.get("CUCORE_FUZZ_SEED", "1")  # one for all, so that what CI finds is found again; 0: any
 
 
@@ -26,10 +30,10 @@ def lint(log):
     return Tally.of("tools/lint.py", run_logged(log, [PYTHON, "tools/lint.py"]), log)
 
 
-def ctest(log, build, env=None, leave_out=()):
-    """Every test CTest knows in a build folder, less those named in `leave_out`."""
+def ctest(log, build, env=None, leave_out=(), without=()):
+    """Every test CTest knows in a build folder, less those named in `leave_out` and the cases of patterns `without`."""
     tests = (test for test in tests_of_ctest(build) if test.name not in leave_out)
-    return sum((test.run(log, env) for test in tests), Tally())
+    return sum((test.without(without).run(log, env) for test in tests), Tally())
 
 
 def cpp(log):
@@ -65,10 +69,26 @@ def pytest(log):
 
 
 NOT_SANITIZED = {"install", "must_not_compile"}  # these compile other programs
+# Of many kernels, random ones or one for each combination: generated code is not instrumented, and the compiler goes
+# through the same code for each. What a kernel of every kind needs, other tests show it.
+OF_MANY_KERNELS = (
+    "LanePrograms.*",
+    "Exchanges.*",
+    "OvertakingLanes.*",
+    "VectorFormOfWarps.*",
+    "VectorForm.joins_updates_of_one_place_that_ask_for_nothing",
+    "VectorForm.loads_by_row_and_column_as_the_scalar_form_does",
+)
+LEFT_OUT = {
+    "asan": {"leave_out": {"codegen_tests_in_vector_form"}, "without": OF_MANY_KERNELS},
+    # The compiler is not instrumented at all: what code is made has nothing to show.
+    "tsan": {"leave_out": {"later_form_tests"}, "without": (*OF_MANY_KERNELS, "Warps.*", "Forms/FaultPlaces.*")},
+}
 
 
 def sanitizer(preset, options):
-    """The C++ tests, with everything they link built under the preset's sanitizers."""
+    """The C++ tests, with everything they link built under the preset's sanitizers; unless long, less LEFT_OUT."""
+    less = {} if LONG else LEFT_OUT[preset]
 
     def suite(log):
         build = BUILD / preset
@@ -78,7 +98,7 @@ def sanitizer(preset, options):
         )
         if status:
             return Tally.of(f"the build of the preset {preset}", status, log)
-        return ctest(log, build, options, leave_out=NOT_SANITIZED)
+        return ctest(log, build, options, NOT_SANITIZED | less.get("leave_out", set()), less.get("without", ()))
 
     return suite
 
@@ -220,6 +240,7 @@ def main(names):
     LOGS.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(KERNEL_CACHE, ignore_errors=True)
     os.environ["CUCORE_CPU_CACHE"] = str(KERNEL_CACHE)
+    os.environ.setdefault("CUCORE_TEST_SCALE", "1" if LONG else "0.1")
     wanted = [name for name in SUITES if not names or name in names]
     total = sum((report(name) for name in wanted if name in ALONE), Tally())
     with ThreadPoolExecutor(max_workers=min(2, int(JOBS))) as pool:
@@ -233,4 +254,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main([name for name in sys.argv[1:] if name != "--long"]))

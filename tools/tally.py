@@ -1,5 +1,6 @@
 """A test that is a command: run into a log file, with a limit, and what came of it as a Tally. For the runners."""
 
+import copy
 import json
 import os
 import subprocess
@@ -89,6 +90,17 @@ class CTest:
         self.folder = properties.get("WORKING_DIRECTORY", build)
         self.timeout = float(properties.get("TIMEOUT", 900))
         self.is_googletest = "gtest" in properties.get("LABELS", []) or Path(self.command[0]).name.endswith("_tests")
+
+    def without(self, patterns):
+        """The same test, if it is GoogleTest's without the cases of these patterns."""
+        if not (patterns and self.is_googletest):
+            return self
+        other = copy.copy(self)
+        filters = [option for option in self.command if option.startswith("--gtest_filter=")]
+        wanted, _, unwanted = (filters[-1].removeprefix("--gtest_filter=") if filters else "*").partition("-")
+        others = [option for option in self.command if option not in filters]
+        other.command = [*others, f"--gtest_filter={wanted}-{':'.join(filter(None, [unwanted, *patterns]))}"]
+        return other
 
     def run(self, log, environment=None, *, command=None, options=(), timeout=None):
         """Runs it, or another ``command`` for it; GoogleTest counts case by case and takes ``options``."""

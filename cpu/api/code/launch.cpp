@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/entry.hpp"
@@ -25,13 +26,15 @@ Context* context_of_function(CUfunction handle) {
   return function ? &function->module().context() : nullptr;
 }
 
-/// A function, or a kernel in the current context: `call(Function&)`.
+using Find = CUresult (*)(Context& context, CUfunction handle, std::shared_ptr<Function>* function);
+
+/// A function, or a kernel in the current context, as `find` finds it: `call(Function&)`.
 template <class F>
-CUresult of_function(CUfunction handle, F&& call) {
+CUresult of_function(CUfunction handle, F&& call, Find find = runtime::find_function) {
   return with_own_context([&] { return context_of_function(handle); }, CUDA_ERROR_INVALID_HANDLE,
                           [&](Context& context) {
                             std::shared_ptr<Function> function;
-                            const CUresult result = runtime::find_function(context, handle, &function);
+                            const CUresult result = find(context, handle, &function);
                             return result == CUDA_SUCCESS ? call(*function) : result;
                           });
 }
@@ -39,12 +42,7 @@ CUresult of_function(CUfunction handle, F&& call) {
 /// The same for what needs none of its PTX.
 template <class F>
 CUresult of_named_function(CUfunction handle, F&& call) {
-  return with_own_context([&] { return context_of_function(handle); }, CUDA_ERROR_INVALID_HANDLE,
-                          [&](Context& context) {
-                            std::shared_ptr<Function> function;
-                            const CUresult result = runtime::find_named_function(context, handle, &function);
-                            return result == CUDA_SUCCESS ? call(*function) : result;
-                          });
+  return of_function(handle, std::forward<F>(call), runtime::find_named_function);
 }
 
 /// The launch as a graph node, into which what the call points at is copied.
