@@ -57,8 +57,9 @@ function(cucore_fuzzer name seeds)
   file(COPY ${seeds}/ DESTINATION ${PROJECT_BINARY_DIR}/seeds/${name})
 endfunction()
 
-# cucore_test(name [HEADER...]): a target of GoogleTest files. Not optimised: more time goes into compiling them than into
-# running them. HEADERs, which most of many files include, are compiled once.
+# cucore_test(name [HEADER... | REUSE_FROM test]): a target of GoogleTest files. Not optimised: more time goes into
+# compiling them than into running them. HEADERs, which most of many files include, are compiled once; those of another
+# test serve as well.
 function(cucore_test name)
   cucore_target(${name})
   target_compile_options(${name} PRIVATE -O0)
@@ -66,7 +67,10 @@ function(cucore_test name)
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
   endif()
   if(ARGN)
-    target_precompile_headers(${name} PRIVATE ${ARGN})
+    if(NOT "REUSE_FROM" IN_LIST ARGN)
+      list(PREPEND ARGN PRIVATE)
+    endif()
+    target_precompile_headers(${name} ${ARGN})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache must see the contents
     endif()

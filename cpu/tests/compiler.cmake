@@ -29,7 +29,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/key_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/machine_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/object_test.cpp)
-cucore_test(codegen_tests)
+cucore_test(codegen_tests REUSE_FROM cpu_test_headers)
 target_link_libraries(codegen_tests PRIVATE cpu_loader cpu_ptx GTest::gtest_main)
 # The code under test is in the executable, and looks for the compiler beside itself.
 add_dependencies(codegen_tests cpu_compiler)

@@ -9,7 +9,7 @@ add_executable(ptx_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx/old_spellings_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx/operand_rules_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx/robustness_test.cpp)
-cucore_test(ptx_tests)
+cucore_test(ptx_tests REUSE_FROM cpu_test_headers)
 target_link_libraries(ptx_tests PRIVATE cpu_ptx GTest::gtest_main)
 target_compile_definitions(ptx_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
 add_test(NAME ptx_tests COMMAND ptx_tests)

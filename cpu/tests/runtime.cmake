@@ -12,7 +12,7 @@ add_executable(runtime_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/placement_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/settings_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/stacks_test.cpp)
-cucore_test(runtime_tests)
+cucore_test(runtime_tests REUSE_FROM cpu_test_headers)
 target_link_libraries(runtime_tests PRIVATE cpu_ptx ${BOOST_CONTEXT_STATIC} GTest::gtest_main)
 add_test(NAME runtime_tests COMMAND runtime_tests)
 
@@ -21,7 +21,7 @@ add_test(NAME runtime_tests COMMAND runtime_tests)
 add_executable(waiting_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/waiting_blocks_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/waiting_kernels.cpp)
-cucore_test(waiting_tests)
+cucore_test(waiting_tests REUSE_FROM cpu_test_headers)
 target_link_libraries(waiting_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
 set(_runs "waiting_tests" "waiting_tests_raced CUCORE_CPU_CHECK=race CUCORE_RANDOM_BLOCKS=6 CUCORE_RANDOM_STRONG=1")
 if(NOT CUCORE_SANITIZE STREQUAL "thread")  # where each takes minutes, and has the same threads
