@@ -112,6 +112,27 @@ class NVRTCOptionError(NVRTCError, ValueError, TypeError):
     name = "NVRTC_ERROR_INVALID_OPTION"
 
 
+class NVRTCUnsupportedOptionError(NVRTCError, UnsupportedOptionError):
+    """Options that this NVRTC, or its version, does not have."""
+
+    code = 5
+    name = "NVRTC_ERROR_INVALID_OPTION"
+
+
+class CUDAInvalidImageError(CUDAError, RuntimeError):
+    """Code of a type that the driver does not load."""
+
+    code = 200
+    name = "CUDA_ERROR_INVALID_IMAGE"
+
+
+class CUDAUnknownParametersError(CUDAError, NotImplementedError):
+    """Parameters of a kernel that neither its code nor the driver tells, for which cuda.core has the driver's error."""
+
+    code = 400
+    name = "CUDA_ERROR_INVALID_HANDLE"
+
+
 class NVVMOptionError(NVVMError, ValueError, TypeError):
     """Options that libNVVM would refuse, in words."""
 

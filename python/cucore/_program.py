@@ -3,7 +3,14 @@
 import warnings
 
 from cucore import _linker, _seam
-from cucore._errors import CUDAError, NvJitLinkInputError, NVRTCOptionError, NVVMOptionError
+from cucore._errors import (
+    CUDAError,
+    NvJitLinkInputError,
+    NVRTCOptionError,
+    NVRTCUnsupportedOptionError,
+    NVVMOptionError,
+    UnsupportedOptionError,
+)
 from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept
 from cucore.typing import CompilerBackendType, ObjectCodeFormatType, SourceCodeType
@@ -102,6 +109,10 @@ class Program:
         try:
             self._program = _seam.CoreProgram(code, kind, self._options)
         except (TypeError, ValueError) as fault:
+            if kind == "c++" and isinstance(fault, UnsupportedOptionError):
+                refused = NVRTCUnsupportedOptionError(str(fault))
+                refused.call, refused.hint = fault.call, fault.hint
+                raise refused from None
             if isinstance(fault, CUDAError) or getattr(fault, "call", "ProgramOptions") != "ProgramOptions":
                 raise
             if kind == "ptx":  # whose linker would be made now

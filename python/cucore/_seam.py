@@ -227,6 +227,8 @@ PLACES = {
     "TypeValueError": "_errors.TypeValueError",
     "ToolkitLibrary": "_tuples.ToolkitLibrary",
     "UnsupportedOptionError": "_errors.UnsupportedOptionError",
+    "CUDAInvalidImageError": "_errors.CUDAInvalidImageError",
+    "CUDAUnknownParametersError": "_errors.CUDAUnknownParametersError",
     "ValueTypeError": "_errors.ValueTypeError",
     "VirtualMemoryResourceOptions": "_options.VirtualMemoryResourceOptions",
     "WorkqueueSharingScopeType": "typing.WorkqueueSharingScopeType",

@@ -9,7 +9,7 @@ from typing import Any
 
 from cucore import _seam
 from cucore._device import Device
-from cucore._errors import CUDAInvalidContextError
+from cucore._errors import CUDAError
 from cucore._options import accept
 
 
@@ -146,7 +146,7 @@ def _current_device():
     device = Device()
     try:
         device.context  # noqa: B018 (it is asked for what it raises)
-    except CUDAInvalidContextError as error:
+    except CUDAError as error:
         raise RuntimeError(str(error)) from None
     return device
 

@@ -177,10 +177,10 @@ void bind_occupancy(nb::module_& module) {
 std::shared_ptr<const Signature> known_signature(const PyKernel& self) {
   auto signature = without_gil([&] { return self.kernel->signature(); });
   if (signature == nullptr) {
-    PyErr_SetString(PyExc_NotImplementedError,
-                    "the kernel's parameters are not known: its code carries no PTX, and asking the driver for them "
-                    "(cuKernelGetParamInfo) needs CUDA 12.4 or newer");
-    throw nb::python_error();
+    raise(from_package(Package::CUDAUnknownParametersError),
+          "CUDA_ERROR_INVALID_HANDLE: the kernel's parameters are not known: its code carries no PTX, and the driver "
+          "tells them (cuKernelGetParamInfo) from CUDA 12.4 on, and of the handle of a kernel (CUkernel), not of a "
+          "function (CUfunction)");
   }
   return signature;
 }

@@ -62,7 +62,8 @@ class Fields : SetFields {
   void read_numbers(const char* name, std::vector<int>& field) const {
     const nb::handle value = find(name);
     if (!value.is_valid()) return;
-    if (PyLong_Check(value.ptr()) || PyUnicode_Check(value.ptr())) {
+    const bool is_one = PyIndex_Check(value.ptr()) != 0 && PySequence_Check(value.ptr()) == 0;  // NumPy's numbers too
+    if (is_one || PyUnicode_Check(value.ptr())) {
       field.push_back(number(name, value));
       return;
     }

@@ -55,6 +55,9 @@ void bind_condition(nb::module_& module) {
       .def("__hash__", [](const PyGraphCondition& self) { return nb::hash(nb::int_(self.condition.handle())); })
       .def("__repr__",
            [](const PyGraphCondition& self) { return "<GraphCondition handle=" + hex(self.condition.handle()) + ">"; })
+      .def("__copy__", [](nb::object self) { return self; })
+      .def(
+          "__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo").none())
       .def("__reduce__", refuse_pickling);
 }
 

@@ -151,7 +151,7 @@ int clear(PyObject* object) {
 
 PyBuffer buffer_from_handle(nb::handle ptr, std::uint64_t size, nb::handle resource, nb::handle owner,
                             nb::handle stream) {
-  const auto number = nb::steal(PyNumber_Long(ptr.is_none() ? nb::int_(0).ptr() : ptr.ptr()));
+  const auto number = nb::steal(PyNumber_Long(ptr.ptr()));
   if (!number.is_valid()) throw nb::python_error();
   const std::uint64_t address = unsigned_number(number, "ptr");
   if (!resource.is_none() && !owner.is_none()) {

@@ -42,6 +42,9 @@ class AdjacencySet(MutableSet):
     def __repr__(self):
         return "{" + ", ".join(map(repr, self._read())) + "}"
 
+    def __copy__(self):
+        return type(self)(self._node, self._incoming)
+
     def __reduce__(self):
         raise TypeError("the neighbours of a graph's node are driver state of this process: pickle cannot save them")
 

@@ -182,6 +182,13 @@ def test_options_become_flags_in_order():
     ]
 
 
+def test_a_number_of_a_message_may_be_numpys():
+    numpy = pytest.importorskip("numpy")
+    for numbers in (numpy.int64(177), numpy.array([177])):
+        options = cucore.ProgramOptions(arch="sm_90", diag_suppress=numbers)
+        assert options.as_bytes("nvrtc") == [b"-arch=sm_90", b"--diag-suppress=177"]
+
+
 def test_a_pair_of_strings_is_one_macro_and_a_list_is_several():
     assert b"--define-macro=A=B" in cucore.ProgramOptions(**ARCH, define_macro=("A", "B")).as_bytes("nvrtc")
     flags = cucore.ProgramOptions(**ARCH, define_macro=["A", "B"]).as_bytes("nvrtc")

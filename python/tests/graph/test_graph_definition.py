@@ -260,8 +260,22 @@ def test_what_cannot_be_made_or_pickled(device):
         assert weakref.ref(thing)() is thing
         with pytest.raises(TypeError, match="pickle"):
             pickle.dumps(thing)
-        with pytest.raises(TypeError):
-            copy.deepcopy(thing)
+        if not isinstance(thing, g.GraphCondition):
+            with pytest.raises(TypeError):
+                copy.deepcopy(thing)
+
+
+def test_copies_of_a_condition_and_of_neighbours_stand_for_the_same(device):
+    definition = g.GraphDefinition()
+    condition = definition.create_condition()
+    assert copy.copy(condition) is condition
+    assert copy.deepcopy([condition]) == [condition]
+    first = definition.empty()
+    after = first.join()
+    copied = copy.copy(after.pred)
+    assert copied == {first}
+    copied.clear()
+    assert not first.succ
 
 
 def test_stubs_name_what_there_is():

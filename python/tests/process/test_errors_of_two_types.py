@@ -30,6 +30,10 @@ def cases(device, stream):
     )
     yield lambda: cucore.ObjectCode.from_ptx("/none/such").get_kernel("k"), cucore.CUDAError, ValueError
     yield lambda: shared.register(uuid.uuid4()), RuntimeError, RuntimeError
+    yield lambda: cucore.ObjectCode.from_ltoir(b"x").get_module(), cucore.CUDAError, RuntimeError
+    newer = {"arch": "sm_90", "numba_debug": True}
+    if cucore.toolkit_info().nvrtc.version < (13, 2):
+        yield lambda: cucore.Program("", "c++", newer), cucore.NVRTCError, cucore.UnsupportedOptionError
 
 
 def test_an_error_is_of_both_types_and_can_be_sent(device, stream):

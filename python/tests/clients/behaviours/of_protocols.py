@@ -147,6 +147,9 @@ BEHAVIOURS = [
         g = graph.GraphDefinition(); a = g.empty(); b = g.empty(); a == b, a == a, len({a, b, a})
         g = graph.GraphDefinition(); a = g.empty(); {a} == g.nodes(), a in g.nodes(), next(iter(g.nodes())) == a
         g = graph.GraphDefinition(); a = g.empty(); next(iter(g.nodes())) is a
+        g = graph.GraphDefinition(); a = g.empty(); b = a.join(); copy.copy(b.pred) == {a}, type(copy.copy(b.pred)) == type(b.pred)
+        g = graph.GraphDefinition(); a = g.empty(); b = a.join(); raised(lambda: copy.deepcopy(b.pred))
+        g = graph.GraphDefinition(); c = g.create_condition(); copy.deepcopy({1: [c]}) == {1: [c]}, copy.copy(c).handle == c.handle
         g = graph.GraphDefinition(); a = g.empty(); b = a.join(); b.pred == {a}, a.succ == {b}, list(b.pred)[0] is a
         core.Host() == core.Host(), core.Host(0) == core.Host(), core.Host(0) == core.Host(0), core.Host.numa_current() == core.Host.numa_current()
         core.Host() is core.Host(), core.Host(0) is core.Host(0)
