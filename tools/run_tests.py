@@ -69,36 +69,28 @@ def pytest(log):
 
 
 NOT_SANITIZED = {"install", "must_not_compile"}  # these compile other programs
-# Of many kernels, random ones or one for each combination: generated code is not instrumented, and the compiler goes
-# through the same code for each. What a kernel of every kind needs, other tests show it.
-OF_MANY_KERNELS = (
-    "LanePrograms.*",
-    "Exchanges.*",
-    "OvertakingLanes.*",
-    "VectorFormOfWarps.*",
-    "VectorForm.joins_updates_of_one_place_that_ask_for_nothing",
-    "VectorForm.loads_by_row_and_column_as_the_scalar_form_does",
-)
+# Of many kernels, random ones or one for each combination: generated code is not instrumented. With CUCORE_TEST_BRIEFLY
+# the tests of the compiler by itself are not built for the address sanitizer either.
+OF_MANY_KERNELS = ("LanePrograms.*", "Exchanges.*")
 LEFT_OUT = {
-    "asan": {"leave_out": {"codegen_tests_in_vector_form"}, "without": OF_MANY_KERNELS},
-    # The compiler is not instrumented at all: what code is made has nothing to show.
-    "tsan": {"leave_out": {"later_form_tests"}, "without": (*OF_MANY_KERNELS, "Warps.*", "Forms/FaultPlaces.*")},
+    "asan": OF_MANY_KERNELS,
+    "tsan": (*OF_MANY_KERNELS, "Warps.*", "Forms/FaultPlaces.*"),  # where the compiler is not instrumented either
 }
 
 
 def sanitizer(preset, options):
     """The C++ tests, with everything they link built under the preset's sanitizers; unless long, less LEFT_OUT."""
-    less = {} if LONG else LEFT_OUT[preset]
+    without = () if LONG else LEFT_OUT[preset]
 
     def suite(log):
         build = BUILD / preset
-        python = f"-DPython_EXECUTABLE={PYTHON}"
-        status = run_logged(log, ["cmake", "--preset", preset, python]) or run_logged(
+        options_of_build = [f"-DPython_EXECUTABLE={PYTHON}", f"-DCUCORE_TEST_BRIEFLY={'OFF' if LONG else 'ON'}"]
+        status = run_logged(log, ["cmake", "--preset", preset, *options_of_build]) or run_logged(
             log, ["cmake", "--build", build, "-j", JOBS], timeout=3600
         )
         if status:
             return Tally.of(f"the build of the preset {preset}", status, log)
-        return ctest(log, build, options, NOT_SANITIZED | less.get("leave_out", set()), less.get("without", ()))
+        return ctest(log, build, options, NOT_SANITIZED, without)
 
     return suite
 
