@@ -33,9 +33,10 @@ function(cucore_target name)
   elseif(CUCORE_SANITIZE STREQUAL "thread")
     target_compile_options(${name} PRIVATE -fsanitize=thread -fno-omit-frame-pointer)
     target_link_options(${name} PRIVATE -fsanitize=thread)
-  elseif(CUCORE_SANITIZE STREQUAL "fuzzer")  # the fuzzers link with libFuzzer's main function
-    target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link,address,undefined
-      -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  elseif(CUCORE_SANITIZE STREQUAL "fuzzer")  # the fuzzers link with libFuzzer's main function besides
+    set(sanitizers -fsanitize=fuzzer-no-link,address,undefined)
+    target_compile_options(${name} PRIVATE ${sanitizers} -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+    target_link_options(${name} PRIVATE ${sanitizers})
   endif()
 endfunction()
 
@@ -51,7 +52,7 @@ function(cucore_fuzzer name seeds)
   add_executable(${name} ${name}.cpp)
   cucore_target(${name})
   target_link_libraries(${name} PRIVATE ${ARGN})
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
   add_dependencies(fuzzers ${name})
   file(COPY ${seeds}/ DESTINATION ${PROJECT_BINARY_DIR}/seeds/${name})

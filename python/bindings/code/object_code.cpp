@@ -267,12 +267,13 @@ void bind_object_code(nb::module_& module) {
           "get_module",
           [](const PyObjectCode& self) {
             const ObjectCode code = *self.code;
-            if (!code.code_type().is_loadable()) {
+            try {
+              return handle_object(Package::CUmodule, without_gil([&] { return code.get_module(); }));
+            } catch (const StateError& error) {
+              if (code.code_type().is_loadable()) throw;
               raise(from_package(Package::CUDAInvalidImageError),
-                    "CUDA_ERROR_INVALID_IMAGE: Unsupported code type \"" + std::string(code.code_type().name()) +
-                        "\": the driver loads ptx, cubin and fatbin; link this to a cubin first");
+                    std::string("CUDA_ERROR_INVALID_IMAGE: ") + error.what());
             }
-            return handle_object(Package::CUmodule, without_gil([&] { return code.get_module(); }));
           },
           "The driver's module of the current context (CUmodule), for calls that know no libraries. Loads.")
       .def(
