@@ -58,6 +58,7 @@ Environment cpu_device_environment(const CLI::App& command) {
   }
   add_cache_folders(environment, ProgramCache().path());
   for (const auto& [option, variable] : {std::pair{"--check", "CUCORE_CPU_CHECK"},
+                                         {"--error-exitcode", "CUCORE_CPU_CHECK_EXIT_STATUS"},
                                          {"--devices", "CUCORE_CPU_DEVICES"},
                                          {"--capability", "CUCORE_CPU_COMPUTE_CAPABILITY"}}) {
     if (command.count(option) > 0) environment[variable] = value_of<std::string>(command, option);
@@ -205,12 +206,17 @@ void add_run(CLI::App& tool, int& status) {
       },
       "", "capability");
   add_flag(command, "--cpu", "run on the CPU device even where there is a GPU")->excludes(gpu);
-  add_value(
-      command, "--check",
-      "look for errors of kernels: memory, race, init, sync, fp, several with commas, or all, which leaves out fp")
-      ->type_name("CHECKS")
-      ->check(checks)
-      ->excludes(gpu);
+  CLI::Option* const check =
+      add_value(
+          command, "--check",
+          "look for errors of kernels: memory, race, init, sync, fp, several with commas, or all, which leaves out fp")
+          ->type_name("CHECKS")
+          ->check(checks)
+          ->excludes(gpu);
+  add_value(command, "--error-exitcode", "the exit status if --check finds errors; otherwise the program's own")
+      ->type_name("N")
+      ->check(CLI::Range(1, 255))
+      ->needs(check);
   add_value(command, "--devices", "how many devices the CPU device presents")
       ->type_name("N")
       ->check(CLI::Range(0, 64))

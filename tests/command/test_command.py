@@ -367,6 +367,9 @@ def test_a_source_is_compiled_once_and_its_faults_are_told(run, tmp_path):
     assert "in kernel fill(int*, int) at" in bad.stderr and "fill.cu:4" in bad.stderr
     assert "allocated at fill-" in bad.stderr  # the kept program is named for its source
     assert "source: out[threadIdx.x] = n;" in bad.stderr and "thread (10,0,0)" in bad.stderr
+    for check, status, said in (("memory", 9, bad.stdout), ("race", 7, "no error, 1\n")):
+        done = run("run", "--error-exitcode", "9", "--check", check, source)
+        assert (done.returncode, done.stdout) == (status, said), done.stderr
     assert "0 unsupported" in run("inspect", program).stdout
     source.write_text(FAULTY.replace("return 7", "return 8"))
     assert run("run", source, "word").returncode == 8

@@ -102,4 +102,6 @@ void write_summary() {
   std::fputc('\n', stderr);
 }
 
+int status_of_process() { return errors.load() == 0 ? 0 : exit_status(); }
+
 }  // namespace cucore::cpu::runtime::checker

@@ -58,5 +58,8 @@ void finish(Grid& grid);
 /// At the end of the process: how many errors there were, if anything was checked.
 void write_summary();
 
+/// The status that the process is to have for what was found; 0: the program's own.
+int status_of_process();
+
 }  // namespace checker
 }  // namespace cucore::cpu::runtime

@@ -84,4 +84,11 @@ bool continues() {
   return value;
 }
 
+int exit_status() {
+  const std::uint64_t status = number(Setting::check_exit_status).value_or(0);
+  if (status <= 255) return static_cast<int>(status);
+  std::fprintf(stderr, "cucore CPU device: %s: a status is at most 255\n", variable_of(Setting::check_exit_status));
+  return 255;
+}
+
 }  // namespace cucore::cpu::runtime::checker

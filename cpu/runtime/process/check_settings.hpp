@@ -26,4 +26,7 @@ std::uint64_t limit();
 /// CUCORE_CPU_CHECK_CONTINUE=1: the context gets no error.
 bool continues();
 
+/// CUCORE_CPU_CHECK_EXIT_STATUS: of a process in which errors were found; 0: the program's own.
+int exit_status();
+
 }  // namespace cucore::cpu::runtime::checker

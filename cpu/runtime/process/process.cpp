@@ -88,6 +88,8 @@ HostFunctionScope::HostFunctionScope() { in_host_function = true; }
 
 HostFunctionScope::~HostFunctionScope() { in_host_function = false; }
 
+bool has_exited() { return phase.load(std::memory_order_relaxed) == Phase::Exiting; }
+
 bool is_shutting_down() { return phase.load(std::memory_order_relaxed) != Phase::Ready; }
 
 bool launches_block() { return process().launches_block; }

@@ -30,6 +30,9 @@ class HostFunctionScope {
   HostFunctionScope& operator=(const HostFunctionScope&) = delete;
 };
 
+/// True once exit has begun, in a process that is no forked child of one that used the device.
+bool has_exited();
+
 /// True once exit has begun or this is a forked child: running kernels are abandoned at their next block or wait.
 bool is_shutting_down();
 

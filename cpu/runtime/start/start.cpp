@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -71,6 +73,15 @@ Result<void> start() {
 void report_at_exit() {
   checker::write_summary();
   live_objects::report_at_exit();
+}
+
+/// After everything that the program does at its end, which may write files.
+[[gnu::destructor]] void end_with_the_checkers_status() {
+  if (!has_exited()) return;
+  const int status = checker::status_of_process();
+  if (status == 0) return;
+  std::fflush(nullptr);  // which exit would do after this
+  std::_Exit(status);
 }
 
 }  // namespace
