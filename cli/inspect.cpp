@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -152,6 +153,11 @@ int run_inspect(const CLI::App& command) {
   const std::string contents{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.is_open() || contents.empty()) {
     std::fprintf(stderr, "cucore inspect: %s cannot be read, or is empty\n", name.c_str());
+    return 1;
+  }
+  if (std::filesystem::path(name).extension() == ".cu") {
+    std::fprintf(stderr, "cucore inspect: %s is a source; 'cucore compile %s' makes an image of it\n", name.c_str(),
+                 name.c_str());
     return 1;
   }
   std::vector<std::string> images = device_code_of(contents);

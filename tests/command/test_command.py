@@ -125,6 +125,7 @@ def test_code_is_compiled_inspected_and_kept(run, tmp_path):
     again = run(*words, "--name-expression", "axpy<float>")
     assert [json.loads(done.stdout)["from_cache"] for done in (first, again)] == [False, True]
     assert "0 unsupported" in run("inspect", tmp_path / "axpy.ptx").stdout
+    assert f"'cucore compile {source}' makes an image" in run("inspect", source).stderr
     assert json.loads(run("cache", "stats", "--json").stdout)["entries"] == 1
     (entry,) = json.loads(run("cache", "ls", "--json").stdout)
     assert run("cache", "verify").returncode == 0
