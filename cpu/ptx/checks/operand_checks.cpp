@@ -240,7 +240,6 @@ Result<void> check_moved(const Function& function, const Operand& operand, Type 
 
 Result<void> check_move(const Function& function, const Instruction& instruction) {
   if (Result<void> shaped = check_shape(instruction, 2, 2); !shaped) return shaped;
-  if (instruction.vector_width > 1) return {};
   const Type type = instruction.type();
   if (Result<void> to = check_moved(function, instruction.operands[0], type, true); !to)
     return at_operand(0, std::move(to));

@@ -1,5 +1,6 @@
 // Declarations: variables, registers and parameters.
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "cpu/ptx/syntax/module_parser.hpp"
@@ -201,6 +202,20 @@ void ModuleParser::declare_variable(Variable variable, bool in_function) {
   report(variable.position, "redefinition of " + quote(name));
 }
 
+void ModuleParser::declare_numbered_variables(Variable variable, bool in_function) {
+  constexpr std::size_t most = 65536;  // of a module; each is made at once, which registers are not
+  const std::string prefix(variable.name);
+  const std::uint32_t count = expect_number("a number of variables");
+  if (count > most - module_.made_names.size())
+    fail(last_.position, "more than " + std::to_string(most) + " variables are declared by number");
+  expect(">");
+  finish_size(variable);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    variable.name = module_.made_names.emplace_back(prefix + std::to_string(i));
+    declare_variable(variable, in_function);
+  }
+}
+
 void ModuleParser::parse_variables(Linkage linkage, const Variable& attributes) {
   const auto space = token_.is_dot("tex") ? std::optional(Space::Tex) : find_space(token_.text);
   const Token space_word = token_;
@@ -216,6 +231,10 @@ void ModuleParser::parse_variables(Linkage linkage, const Variable& attributes) 
     Variable variable = head.variable;
     variable.position = token_.position;
     variable.name = expect_name("the name of a variable");
+    if (accept("<")) {
+      declare_numbered_variables(std::move(variable), in_function);
+      continue;
+    }
     parse_dimensions(variable);
     finish_size(variable);
     if (accept("=")) parse_initialiser(variable);

@@ -93,6 +93,8 @@ class ModuleParser {
   void finish_size(Variable& variable);
   void check_variable(const Variable& variable, bool in_function);
   void declare_variable(Variable variable, bool in_function);
+  /// `a<2>`: a0 and a1. `variable` has the name `a`; `<` was taken.
+  void declare_numbered_variables(Variable variable, bool in_function);
   std::vector<Variable> parse_parameters(bool is_prototype);
 
   // Initialisers.
@@ -123,6 +125,8 @@ class ModuleParser {
   void parse_target_list(const Token& name, bool of_labels);
   void declare_label(const Token& name);
   void parse_instruction(std::optional<Guard> guard, const Token& mnemonic);
+  /// Adds a `mov`, one of whole vector registers as several: see vector_moves.cpp.
+  void add_move(Instruction move);
   void parse_dot_words(Instruction& instruction);
   void parse_call(Instruction& instruction);
   Guard parse_guard();

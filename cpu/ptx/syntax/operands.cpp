@@ -200,7 +200,7 @@ Operand ModuleParser::computed(Opcode opcode, std::vector<Type> types, std::vect
   Operand result;
   result.kind = Operand::Kind::Register;
   result.reg = static_cast<RegisterId>(function_->registers.size());
-  function_->registers.push_back({.name = "an element's address", .type = types.front(), .vector_width = 1});
+  function_->registers.push_back({.name = "a value between", .type = types.front(), .vector_width = 1});
   Instruction instruction;
   instruction.opcode = opcode;
   instruction.spelt = spelling(opcode);

@@ -244,7 +244,10 @@ void ModuleParser::parse_instruction(std::optional<Guard> guard, const Token& mn
     } while (accept(","));
   }
   expect(";");
-  function_->body.push_back(std::move(instruction));
+  if (*opcode == Opcode::Mov)
+    add_move(std::move(instruction));
+  else
+    function_->body.push_back(std::move(instruction));
 }
 
 void ModuleParser::parse_call(Instruction& instruction) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -270,6 +271,7 @@ struct Version {
 
 struct Module {
   std::string text;                              ///< the PTX, owned
+  std::deque<std::string> made_names;            ///< of variables declared by `a<2>`, which the text does not spell
   Version version;                               ///< `.version`
   std::string_view target;                       ///< `sm_80`, first word of `.target`
   std::vector<std::string_view> target_options;  ///< `debug`, `texmode_independent` ...

@@ -128,6 +128,26 @@ TEST(CodegenForms, vector_registers_load_whole_and_read_by_component) {
             (Values{3005}));
 }
 
+TEST(CodegenForms, vector_registers_move_whole_as_lists_and_as_one_value) {
+  EXPECT_EQ(run(kernel(R"(
+  .reg .v2 .u32 %v, %w;
+  setp.ne.u32 %p1, %r0, 5;
+  mov.b64 %v, %in;
+  mov.v2.u32 %w, %v;
+  mov.v2.u32 %w, {%w.y, %w.x};
+  @%p1 mov.v2.u32 %w, {7, %r0};
+  mov.v2.u32 {%r2, %r3}, %w;
+  mov.b64 %out, %w;
+  xor.b32 %r2, %r2, %r3;
+  xor.b32 %r2, %r2, %r0;
+  xor.b32 %r2, %r2, %r1;  // 0 unless the guard held
+  cvt.u64.u32 %d1, %r2;
+  shl.b64 %d1, %d1, 60;
+  add.u64 %out, %out, %d1;)"),
+                {0x0000000300000005, 0x0000000300000004}),
+            (Values{0x0000000500000003, 0x4000000400000007}));
+}
+
 TEST(CodegenForms, unwanted_elements_and_results_go_to_the_sink) {
   EXPECT_EQ(run(kernel("mov.b64 {_, %r2}, %in;\n  cvt.u64.u32 %out, %r2;\n  atom.global.add.u64 _, [%from], 1;"),
                 {0x0000000700000001}),

@@ -33,6 +33,18 @@ TEST(PtxDeclarations, linkage_space_alignment_and_size_are_read) {
   EXPECT_EQ(variable(result, "l").space, Space::Local);
 }
 
+TEST(PtxDeclarations, a_name_with_a_count_declares_numbered_variables) {
+  const ParseResult result = accept(
+      module_of(".global .align 8 .u32 g<12>, h;\n.func f(.param .u64 a, .param .u64 b) { ret; }\n.func c() {\n"
+                "  .reg .b64 %x; mov.b64 %x, 1;\n  { .param .u64 %P<2>; .local .b8 l<1>; st.param.u64 [%P0], %x;\n"
+                "    st.param.u64 [%P1], %x; call f, (%P0, %P1); }\n  ret;\n}"));
+  EXPECT_EQ(result.module->variables.size(), 13U);
+  EXPECT_EQ(variable(result, "g11").size, 4U);
+  EXPECT_EQ(variable(result, "g11").alignment, 8U);
+  EXPECT_EQ(result.module->find_variable("g12"), nullptr);
+  EXPECT_EQ(result.module->find_function("c")->variables.size(), 3U);
+}
+
 TEST(PtxDeclarations, an_extern_declaration_and_its_definition_are_one_variable) {
   for (const char* text : {".extern .global .u32 a; .visible .global .u32 a = 4;",
                            ".visible .global .u32 a = 4; .extern .global .u32 a;"}) {
