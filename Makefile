@@ -26,7 +26,7 @@ SITE = $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('purelib
 BUILD_PACKAGES := ca-certificates g++ cmake ninja-build ccache llvm-19-dev libboost-context-dev liblz4-dev libzstd-dev \
                   zlib1g-dev libcli11-dev python3-dev python3-venv libgtest-dev libgmock-dev libbenchmark-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) git pkgconf clang-19 clang-format-19 libclang-rt-19-dev valgrind gdb redis-server \
-                 libhiredis-dev
+                 libhiredis-dev gcc-12-offload-nvptx libgomp-plugin-nvptx1
 ARM_PACKAGES := g++-aarch64-linux-gnu qemu-user-static
 DOCS_PACKAGES := doxygen
 BENCH_PACKAGES := pocl-opencl-icd ocl-icd-libopencl1

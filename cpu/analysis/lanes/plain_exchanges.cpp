@@ -375,11 +375,26 @@ OtherFunctions functions_of(const ptx::Module& module, const Reach& reach, const
   return all;
 }
 
+/// Code of gcc's offloading compiler in which all lanes of a warp run one thread of the program, with the same values,
+/// and one of them does its atomic operations: they load what they store at once.
+bool is_uniform_simt(const ptx::Module& module, const Reach& reach) {
+  return std::any_of(reach.variables.begin(), reach.variables.end(),
+                     [&](ptx::VariableId id) { return module.variables[id].name == "__nvptx_uni"; });
+}
+
 }  // namespace
 
 PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reach, const BlockShape& shape,
                                     bool* gives_anew) {
   PlainExchanges exchanges;
+  if (is_uniform_simt(module, reach)) {
+    for (const FunctionId id : reach.functions) {
+      std::vector<bool>& found = exchanges[id];
+      for (const Instruction& i : module.functions[id].body)
+        found.push_back(touched_by(i, false).has_value() || i.opcode == Opcode::Atom || i.opcode == Opcode::Red);
+    }
+    return exchanges;
+  }
   OtherFunctions others = functions_of(module, reach, shape);
   // Functions that are called tell those that call them what they leave undone.
   for (bool changed = true; changed;) {

@@ -33,6 +33,9 @@
 // all kernels but those that poll, and for that place alone. In the vector form all threads of the block are then one
 // group, which has loaded before any of it stores.
 //
+// In what gcc's offloading compiler makes for OpenMP, whose lanes are one thread of the program (uniform SIMT), every
+// access counts, and every atomic operation.
+//
 // What ordinary kernels do is none: a thread's own places from one iteration to the next, places strides apart that
 // only the launch knows, rows of each thread, columns of each (`counts[digit][t]`), tables indexed by what was loaded,
 // arrays of different names, one place that all lanes write.

@@ -127,6 +127,8 @@ class ModuleParser {
   void parse_instruction(std::optional<Guard> guard, const Token& mnemonic);
   /// Adds a `mov`, one of whole vector registers as several: see vector_moves.cpp.
   void add_move(Instruction move);
+  /// Adds a `st`, for one lane where it counts on lanes being in step: see uniform_simt.cpp.
+  void add_store(Instruction store);
   void parse_dot_words(Instruction& instruction);
   void parse_call(Instruction& instruction);
   Guard parse_guard();

@@ -288,6 +288,38 @@ TEST(Lockstep, gives_every_form_the_values_of_lanes_in_step) {
   }
 }
 
+/// As gcc's offloading compiler writes it: 32 lanes are one thread, of which the first does atomic operations, and what
+/// gives a lock back stands behind a fence. `lanes`: what the word of the warp says, 0 where all are one.
+std::string uniform_simt(const std::string& lanes) {
+  return ".version 6.0\n.target sm_35\n.address_size 64\n.visible .shared .u32 __nvptx_uni[32];\n"
+         ".global .u32 word = 7;\n"
+         ".func step(.param .u64 to)\n{\n  .reg .u64 %to, %a, %own;\n  .reg .u32 %v, %m, %l, %zero;\n  .reg .pred %p;\n"
+         "  ld.param.u64 %to, [to];\n  mov.u64 %a, __nvptx_uni;\n  ld.shared.u32 %m, [%a];\n  mov.u32 %l, %laneid;\n"
+         "  and.b32 %m, %m, %l;\n  setp.eq.u32 %p, %m, %l;\n  mad.wide.u32 %own, %l, 4, %to;\n"
+         "  ld.u32 %v, [word];\n  @%p membar.sys;\n  @%p atom.exch.b32 _, [word], 5;\n  bar.warp.sync 0xffffffff;\n"
+         "  st.u32 [%own], %v;\n"
+         "  membar.sys;\n  mov.u32 %zero, 0;\n  st.u32 [%own+128], %zero;\n  ret;\n}\n"
+         ".visible .entry k(.param .u64 out)\n{\n  .reg .u64 %out, %a;\n  ld.param.u64 %out, [out];\n"
+         "  mov.u64 %a, __nvptx_uni;\n  st.shared.u32 [%a], " +
+         lanes +
+         ";\n  bar.sync 0;\n  { .param .u64 %P<1>;\n  st.param.u64 [%P0], %out;\n  call step, (%P0); }\n  ret;\n}\n";
+}
+
+TEST(Lockstep, is_in_all_of_what_lanes_run_as_one_thread_and_one_lane_gives_a_lock_back) {
+  for (const auto form : {FormOfCode::Scalar, FormOfCode::Vector, FormOfCode::Masked}) {
+    for (const bool is_one : {true, false}) {
+      TestModule module(uniform_simt(is_one ? "0" : "-1"), form);
+      std::vector<std::uint32_t> out(64, 9);
+      module.launch("k", {1}, {32}, out.data());
+      EXPECT_EQ("", module.refusal);
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        EXPECT_EQ(7, out[lane]) << "loaded before the first lane stored, by lane " << lane;
+        EXPECT_EQ(is_one && lane != 0 ? 9 : 0, out[32 + lane]) << "stored by lane " << lane;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 }  // namespace cucore::cpu
