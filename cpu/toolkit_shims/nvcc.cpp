@@ -1,13 +1,15 @@
 // An nvcc for programs that compile device code by calling it (PyCUDA: `nvcc --cubin`) and load it on the CPU device:
-// what it writes carries its PTX. NVIDIA's nvcc does the work if there is one, else NVRTC, which compiles only device
-// code.
+// what it writes carries its PTX, and so do whole programs that makefiles build for GPUs alone. NVIDIA's nvcc does the
+// work if there is one, else NVRTC, which compiles only device code.
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <initializer_list>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cpu/runtime/process/settings.hpp"
@@ -102,6 +104,13 @@ int fatal(const std::string& what) {
   return 1;
 }
 
+/// That of the CPU device, such as "sm_90".
+std::string reported_architecture() {
+  std::string capability = runtime::setting(runtime::Setting::compute_capability).value_or("9.0");
+  std::erase(capability, '.');
+  return "sm_" + capability;
+}
+
 /// "sm_90" of "-arch=sm_90", "-arch=compute_90 -code=sm_90" or "-gencode arch=compute_90,code=[sm_90,compute_90]".
 std::string architecture_of(const CommandLine& line) {
   const auto real_one = [](std::string text) -> std::string {
@@ -117,12 +126,48 @@ std::string architecture_of(const CommandLine& line) {
     for (const std::string& code : line.values("gpu-code")) found = std::max(found, real_one(code));
   const std::string arch = line.value("gpu-architecture").value_or("");
   if (found.empty()) found = real_one(arch);
-  if (found.empty() && (arch == "native" || arch.starts_with("all"))) {  // what the CPU device reports
-    std::string capability = runtime::setting(runtime::Setting::compute_capability).value_or("9.0");
-    std::erase(capability, '.');
-    return "sm_" + capability;
-  }
+  if (found.empty() && (arch == "native" || arch.starts_with("all"))) return reported_architecture();
   return found.empty() && arch.empty() ? "sm_75" : found;
+}
+
+/// The values of an option in words that NVIDIA's nvcc is to read, which knows more options than are listed here.
+std::vector<std::string> values_in(const std::vector<std::string>& words,
+                                   std::initializer_list<std::string_view> names) {
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    for (const std::string_view name : names) {
+      if (words[i] == name && i + 1 < words.size()) values.push_back(words[i + 1]);
+      if (words[i].starts_with(std::string(name) + "=")) values.push_back(words[i].substr(name.size() + 1));
+    }
+  return values;
+}
+
+/// Code for GPUs alone (`-arch=native`, `-gencode arch=compute_80,code=sm_80`) cannot run here: what NVIDIA's nvcc is
+/// to be asked for besides, so that the program carries PTX of the newest of these, too. Empty if it does already.
+std::vector<std::string> ptx_besides(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 17> others{
+      "-cubin", "--cubin", "-ptx",  "--ptx", "-fatbin", "--fatbin",  "-E",     "--preprocess",   "-M",
+      "-MM",    "-lib",    "--lib", "-dlto", "--dlto",  "--version", "--help", "--clean-targets"};
+  for (const std::string& word : words)
+    if (std::find(others.begin(), others.end(), word) != others.end()) return {};
+  std::vector<std::string> made;  // of each: "sm_80", "[sm_80,compute_80]", "sm_80,sm_90"
+  for (const std::string& each : values_in(words, {"-gencode", "--generate-code"})) {
+    const std::size_t code = each.find("code=");
+    if (code != std::string::npos) made.push_back(each.substr(code, each.find(",arch=", code) - code));
+  }
+  for (std::string& each : values_in(words, {"-code", "--gpu-code"})) made.push_back(std::move(each));
+  const std::vector<std::string> arch = values_in(words, {"-arch", "--gpu-architecture"});
+  if (made.empty() && !arch.empty() && arch.back() == "native") made.push_back(reported_architecture());
+  std::string newest;  // all other short forms stand for PTX as well
+  for (const std::string& each : made) {
+    if (each.find("compute_") != std::string::npos || each.find("lto_") != std::string::npos) return {};
+    for (std::size_t at = each.find("sm_"); at != std::string::npos; at = each.find("sm_", at + 1)) {
+      const std::string number = each.substr(at + 3, each.find_first_of(",]", at) - at - 3);
+      if (std::pair(number.size(), number) > std::pair(newest.size(), newest)) newest = number;
+    }
+  }
+  if (newest.empty()) return {};
+  return {"-gencode", "arch=compute_" + newest + ",code=compute_" + newest};
 }
 
 /// kernel.cu → kernel.cubin, in the present folder or where it was asked for.
@@ -257,7 +302,10 @@ int run(const std::vector<std::string>& words) {
   Result<CommandLine> line = read_command_line(words, rules, "options-file");
   if (!real.empty()) {
     const bool adds_ptx = line && line->has("cubin") && !line->has("dryrun") && line->inputs.size() == 1;
-    return adds_ptx ? cubin_by_real(real, *line, words) : run_program(real, words).status;
+    if (adds_ptx) return cubin_by_real(real, *line, words);
+    std::vector<std::string> all = words;
+    for (std::string& word : ptx_besides(words)) all.push_back(std::move(word));
+    return run_program(real, all).status;
   }
   if (!line) return fatal(line.failure().sentence());
   if (line->has("version")) return print_version();

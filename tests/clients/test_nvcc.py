@@ -142,3 +142,26 @@ if [ $text = yes ]; then echo .version 8.0 > "$2"; elif [ "$1" = -o ]; then cp {
     assert nvcc("--cubin", "-arch=sm_80", "kernel.cu", "-o", "out", CUDA_HOME=".") == (0, "")
     cubin = (nvcc.folder / "out").read_bytes()
     assert b".text.scale" in cubin and b".cucore.ptx" in cubin and b".version 8.0\n\0" in cubin
+
+
+@pytest.mark.parametrize(
+    ("options", "besides"),
+    [
+        (["-arch=native"], "90"),
+        (["-gencode", "arch=compute_80,code=sm_80", "-forward-unknown"], "80"),
+        (["--generate-code=code=[sm_80,sm_90a],arch=compute_80", "-gencode=arch=compute_75,code=sm_75"], "90a"),
+        (["-arch=compute_80", "-code", "sm_86,sm_100"], "100"),
+        (["-arch=sm_80"], ""),
+        (["-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_75,code=compute_75"], ""),
+        (["-gencode", "arch=compute_80,code=[sm_80,lto_80]"], ""),
+        (["-gencode", "arch=compute_80,code=sm_80", "-ptx"], ""),
+        ([], ""),
+    ],
+)
+def test_programs_for_gpus_alone_get_ptx_besides(nvcc, options, besides):
+    (nvcc.folder / "bin").mkdir()
+    (nvcc.folder / "bin/nvcc").write_text('#!/bin/sh\necho "$@"\n')
+    (nvcc.folder / "bin/nvcc").chmod(0o755)
+    wanted = f" -gencode arch=compute_{besides},code=compute_{besides}" if besides else ""
+    told = " ".join([*options, "kernel.cu", "-o", "program"]) + wanted + "\n"
+    assert nvcc(*options, "kernel.cu", "-o", "program", CUDA_HOME=".") == (0, told)
