@@ -50,7 +50,7 @@ struct Reach {
   bool waits = false;        ///< a waiting loop anywhere
   bool counts_laps = false;  ///< a loop with a lapping edge anywhere (waiting_loops.hpp)
   PlainExchanges exchanges;  ///< plain accesses by which lanes of a warp exchange values
-  bool gives_anew = false;   ///< of these: one thread stores to a place that others of its block have loaded
+  bool gives_anew = false;   ///< of these: one stores to a place that others of its block have loaded
   LockstepPoints lockstep;   ///< where lanes of a warp count on running in step
 
   /// Of `exchanges`.

@@ -10,13 +10,15 @@ namespace {
 
 constexpr std::uint32_t warp_lanes = 32;
 
+/// Places that are so far apart, up to multiples of `round`, if it is not 0.
+bool touch(const LaneAccess& earlier, const LaneAccess& later, std::int64_t apart, std::int64_t round) {
+  if (round == 0) return apart > -later.bytes && apart < earlier.bytes;
+  const std::int64_t beyond = ((apart % round) + round) % round;
+  return beyond < earlier.bytes || beyond - round > -later.bytes;
+}
+
 /// By the lanes' numbers, of those that come there. `round`: places differ by multiples of it, if it is not 0.
 bool collide(const LaneAccess& earlier, const LaneAccess& later, std::int64_t round) {
-  const auto touch = [&](std::int64_t apart) {
-    if (round == 0) return apart > -later.bytes && apart < earlier.bytes;
-    const std::int64_t beyond = ((apart % round) + round) % round;
-    return beyond < earlier.bytes || beyond - round > -later.bytes;
-  };
   std::uint32_t first_before = 0, second_before = 0;
   for (std::size_t warp = 0; warp < warp_lanes; ++warp) {
     const std::uint32_t first = earlier.lanes.may_come[warp], second = later.lanes.may_come[warp];
@@ -31,13 +33,64 @@ bool collide(const LaneAccess& earlier, const LaneAccess& later, std::int64_t ro
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
       if ((second >> lane & 1) == 0) continue;
       for (std::uint32_t other = 0; other < warp_lanes; ++other)
-        if (lane != other && (first >> other & 1) != 0 && touch(after[lane] - before[other])) return true;
+        if (lane != other && (first >> other & 1) != 0 && touch(earlier, later, after[lane] - before[other], round))
+          return true;
     }
   }
   return false;
 }
 
+/// A lane of one warp has its place where one of the next warp has, whichever of them it is. `round` as above.
+bool collide_with_next(const LaneAccess& load, const LaneAccess& store, std::int64_t round) {
+  const auto meet = [&](std::size_t warp, std::size_t other) {
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+      if ((load.lanes.may_come[warp] >> lane & 1) == 0) continue;
+      for (std::uint32_t one = 0; one < warp_lanes; ++one) {
+        const std::int64_t apart = store.numbers->of_warp(other)[one] - load.numbers->of_warp(warp)[lane];
+        if ((store.lanes.may_come[other] >> one & 1) != 0 && touch(load, store, apart, round)) return true;
+      }
+    }
+    return false;
+  };
+  for (std::size_t warp = 0; warp + 1 < load.numbers->places.size(); ++warp)
+    if (meet(warp, warp + 1) || meet(warp + 1, warp)) return true;
+  return false;
+}
+
 }  // namespace
+
+bool LaneConflicts::reach_next_warp(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known) {
+  const auto [found, is_new] = known_of_warps_.try_emplace({earlier, later}, false);
+  if (is_new) found->second = reach_next_warp(known[earlier], known[later]);
+  return found->second;
+}
+
+/// By the lanes' numbers alone; of distances that are doubled or halved from step to step, for the least.
+bool LaneConflicts::reach_next_warp(const LaneAccess& load, const LaneAccess& store) {
+  if (load.is_store || !store.is_store || !load.is_shared || !store.is_shared) return false;
+  if (is_one_warp_ || may_wait_ || load.array != store.array) return false;
+  std::set<std::uint32_t> steps = places_.steps_in(load.place);
+  steps.merge(places_.steps_in(store.place));
+  if (steps.size() > 1) return false;
+  if (!steps.empty()) places_.assume(*steps.begin(), 1);
+  const bool may_reach = reach_next_warp_now(load, store);
+  places_.assume_nothing();
+  return may_reach;
+}
+
+bool LaneConflicts::reach_next_warp_now(LaneAccess load, LaneAccess store) {
+  load.numbers = places_.numbers_of_warps(load.place);
+  store.numbers = places_.numbers_of_warps(store.place);
+  if (!load.numbers || !store.numbers || load.numbers->common != store.numbers->common) return false;
+  if (load.numbers->is_one_place() || store.numbers->is_one_place()) return false;
+  const bool counts = load.numbers->counts || store.numbers->counts;
+  const bool is_of_two_rounds = counts && !places_.are_of_one_round(load.place, store.place);
+  const std::int64_t round = is_of_two_rounds ? std::gcd(load.numbers->steps, store.numbers->steps) : 0;
+  if ((is_of_two_rounds && round == 0) || !collide_with_next(load, store, round)) return false;
+  load.lanes.may_come = places_.without_kept_away(load.lanes);
+  store.lanes.may_come = places_.without_kept_away(store.lanes);
+  return collide_with_next(load, store, round);
+}
 
 bool LaneConflicts::disturb(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known) {
   const auto [found, is_new] = known_.try_emplace({earlier, later}, false);

@@ -37,8 +37,12 @@ class LaneConflicts {
 
   /// A load where another lane stored, or a store where another lane loaded or stored. They are known by their numbers.
   bool disturb(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known);
+  /// A store of shared memory where a lane of the warp before or behind loaded.
+  bool reach_next_warp(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known);
 
  private:
+  bool reach_next_warp(const LaneAccess& load, const LaneAccess& store);
+  bool reach_next_warp_now(LaneAccess load, LaneAccess store);  ///< as is assumed of distances
   bool disturb(const LaneAccess& earlier, const LaneAccess& later);
   std::optional<bool> by_numbers(const LaneAccess& earlier, const LaneAccess& later) const;
   std::optional<bool> by_steps(const LaneAccess& earlier, const LaneAccess& later);
@@ -47,7 +51,7 @@ class LaneConflicts {
 
   LanePlaces& places_;
   const bool knows_warps_, is_one_warp_, may_wait_;
-  std::map<std::pair<std::size_t, std::size_t>, bool> known_;
+  std::map<std::pair<std::size_t, std::size_t>, bool> known_, known_of_warps_;
   std::map<std::tuple<std::size_t, std::size_t, std::int64_t, std::int64_t, std::int64_t, bool, LanePlaces::Order>,
            Meeting>
       meetings_;

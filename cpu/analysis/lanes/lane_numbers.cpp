@@ -88,7 +88,7 @@ bool LanePlaces::Numbers::is_one_place() const {
   });
 }
 
-std::optional<LanePlaces::Numbers> LanePlaces::numbers_of(const LaneSum& place) {
+std::optional<LanePlaces::Numbers> LanePlaces::numbers_of(const LaneSum& place, std::uint32_t warps) {
   Spread known = spread(place);
   LaneSum own = std::move(known.sum);
   Numbers numbers{.common = {}, .places = {}, .steps = known.steps, .counts = known.counts};
@@ -97,8 +97,6 @@ std::optional<LanePlaces::Numbers> LanePlaces::numbers_of(const LaneSum& place) 
   };
   std::ranges::copy_if(own.terms, std::back_inserter(numbers.common), is_common);
   std::erase_if(own.terms, is_common);
-  // Where each warp is in a row, all are alike.
-  const std::uint32_t warps = shape_.is_known() ? (threads_ + 31) / 32 : 1;
   for (std::uint32_t warp = 0; warp < warps; ++warp) {
     auto& places = numbers.places.emplace_back();
     for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {

@@ -3,6 +3,7 @@
 // one of its warp wrote.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -57,7 +58,10 @@ class LanePlaces {
     }
     bool is_one_place() const;
   };
-  std::optional<Numbers> numbers_of(const LaneSum& place);
+  /// Where each warp is in a row, all are alike, and one is enough.
+  std::optional<Numbers> numbers_of(const LaneSum& place) { return numbers_of(place, shape_.is_known() ? warps() : 1); }
+  /// Of all warps, or of two where all are alike, so that it shows how one reaches into the next.
+  std::optional<Numbers> numbers_of_warps(const LaneSum& place) { return numbers_of(place, std::max(warps(), 2U)); }
   /// Nothing in it changes from round to round.
   bool stays(const LaneSum& sum) const;
   /// It is computed from what lanes loaded.
@@ -121,6 +125,8 @@ class LanePlaces {
     bool counts = false;     ///< there are some
   };
 
+  std::uint32_t warps() const { return shape_.is_known() ? (threads_ + 31) / 32 : 2; }
+  std::optional<Numbers> numbers_of(const LaneSum& place, std::uint32_t warps);
   LanesOfWarps everybody() const;
   void find_kinds();
   Kind kind_of(const ptx::Operand& operand) const;

@@ -137,7 +137,7 @@ class FunctionSearch {
   }
 
   /// The accesses of all arrays through which values are exchanged. `leaves_undone`: set if the function returns with
-  /// accesses of shared memory behind which it has not waited for lanes. `gives`: set if one thread gives a place anew.
+  /// accesses of shared memory behind which it has not waited for lanes. `gives`: set if a place is given anew.
   std::vector<bool> run(const OtherFunctions& others, bool* leaves_undone, bool* gives) {
     others_ = &others;
     meets_others_ = others.touch[id_] && others.touches_besides(id_);
@@ -171,6 +171,10 @@ class FunctionSearch {
           places_given_anew.insert({static_cast<std::uint32_t>(n), numbers_[i]});
           *gives = true;
           continue;
+        }
+        if (conflicts.reach_next_warp(n, numbers_[i], known_)) {
+          places_given_anew.insert({static_cast<std::uint32_t>(n), numbers_[i]});
+          *gives = true;
         }
         const auto is_known = [&](const LaneAccess& one) { return arrays.contains(one.array.value_or(any_array)); };
         if ((is_known(later) && is_known(earlier)) || !conflicts.disturb(n, numbers_[i], known_)) continue;

@@ -28,10 +28,13 @@
 // kernels that know of warps in all. Functions that poll have no such accesses: there lanes hand something on to each
 // other one by one. Of an array that is only written over the stores count, not its loads.
 //
-// One exchange goes beyond the warp: a place in shared memory that others load, and one thread then stores to, as where
-// thread 0 draws the next ticket. Who stores waits until all others of the block can do nothing else. This counts in
-// all kernels but those that poll, and for that place alone. In the vector form all threads of the block are then one
-// group, which has loaded before any of it stores.
+// Two exchanges go beyond the warp. One is of a place in shared memory that others load, and one thread then stores to,
+// as where thread 0 draws the next ticket. The other is of places that lanes of the warp before or behind load: each
+// thread takes what the one before it left and leaves its own, with one barrier a round; or warps go through a tile,
+// then write to it. Warps of a GPU come from a barrier about together, so that they have all loaded by then. Who stores
+// waits until all others of the block can do nothing else. This counts in all kernels but those that poll, and for
+// these places alone. In the vector form all threads of the block are then one group, which has loaded before any of it
+// stores.
 //
 // In what gcc's offloading compiler makes for OpenMP, whose lanes are one thread of the program (uniform SIMT), every
 // access counts, and every atomic operation.
@@ -47,7 +50,7 @@
 
 namespace cucore::cpu::analysis {
 
-/// `gives_anew`: set if one thread stores to a place that others of its block have loaded.
+/// `gives_anew`: set if a thread stores to a place that others of its block, beyond its warp, have loaded.
 PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reach, const BlockShape& shape,
                                     bool* gives_anew);
 

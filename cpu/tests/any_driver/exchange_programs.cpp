@@ -23,10 +23,11 @@ class Writer {
     is_volatile_ = pick(2) != 0;
     overwrites_only_ = is_shared_ && pick(3) == 0;
     static constexpr Order orders[] = {Order::StoreThenLoad, Order::StoreThenLoad, Order::StoreThenStore,
-                                       Order::LoadThenStore, Order::LoadThenGive};
+                                       Order::LoadThenStore, Order::LoadThenGive,  Order::LoadThenPass};
     if (!is_volatile_ && !overwrites_only_) order_ = orders[pick(std::size(orders))];
     if (order_ != Order::StoreThenLoad) is_shared_ = true;
-    if (order_ == Order::LoadThenGive && pick(2) == 0) threads_ = 32 + pick(993);
+    const bool goes_beyond_warps = order_ == Order::LoadThenGive || order_ == Order::LoadThenPass;
+    if (goes_beyond_warps && pick(2) == 0) threads_ = 32 + pick(993);
     names_no_lanes_ = pick(4) == 0;
     if (names_no_lanes_) {
       static constexpr std::uint32_t of_one_warp[] = {9, 20, 31, 32};
@@ -55,7 +56,7 @@ class Writer {
  private:
   static constexpr std::uint32_t blocks = 3;
   /// What nothing stands between: one of them in a program, so that each is found by itself.
-  enum class Order : std::uint8_t { StoreThenLoad, StoreThenStore, LoadThenStore, LoadThenGive };
+  enum class Order : std::uint8_t { StoreThenLoad, StoreThenStore, LoadThenStore, LoadThenGive, LoadThenPass };
   using TakesPart = std::function<bool(std::uint32_t lane)>;
 
   unsigned pick(std::size_t below) {
@@ -159,6 +160,10 @@ class Writer {
 
   void step(unsigned depth) {
     if (order_ == Order::LoadThenGive) return pick(3) == 0 ? vote() : give_anew();
+    if (order_ == Order::LoadThenPass) {
+      const unsigned what = pick(4);
+      return what == 0 ? vote() : what == 1 ? go_through_rows() : pass_on();
+    }
     if (order_ != Order::StoreThenLoad) return depth == 0 && pick(3) == 0 ? again() : overwrite();
     const unsigned what = pick(depth != 0 ? 4 : overwrites_only_ ? 5 : 8);
     const bool names_lanes = what == 2 || what == 4 || what == 6;
@@ -300,6 +305,70 @@ class Writer {
         for (std::uint32_t thread = 0; thread < threads_; ++thread) values[thread] = values[thread] * 3 + given;
         given = values[giver] * 7 + 1;
       });
+    }
+  }
+
+  /// Each thread takes in what another one of the block left, and leaves its own, with one barrier a round: warps come
+  /// from it together, and all have loaded before any stores. The block's cells are one row here.
+  void pass_on() {
+    const unsigned rounds = 1 + pick(4), by = 1 + pick(60);
+    const bool from_below = pick(2) == 0;
+    const std::string left = fresh("%r"), head = fresh("L"), p = fresh("%p"), q = fresh("%p");
+    const std::string other = fresh("%r"), from = fresh("%r"), to = fresh("%r"), got = fresh("%r"), base = fresh("%r");
+    line("bar.sync 0");
+    line("mov.u32 " + base + ", block");
+    line("mov.u32 " + left + ", " + number(rounds));
+    text_ += head + ":\n";
+    line("setp.ge.u32 " + p + ", %t, " + number(by));
+    line((from_below ? "sub.u32 " : "add.u32 ") + other + ", %t, " + number(by));
+    if (from_below) line("selp.u32 " + other + ", " + other + ", %t, " + p);
+    line("mad.lo.u32 " + from + ", " + other + ", 4, " + base);
+    line("mad.lo.u32 " + to + ", %t, 4, " + base);
+    line("ld.shared.u32 " + got + ", [" + from + "]");
+    line("mad.lo.u32 %v, %v, 3, " + got);
+    line("st.shared.u32 [" + to + "], %v");
+    line("bar.sync 0");
+    line("sub.u32 " + left + ", " + left + ", 1");
+    line("setp.ne.u32 " + q + ", " + left + ", 0");
+    line("@" + q + " bra " + head);
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      std::uint32_t* const values = &values_[std::size_t{block} * threads_];
+      std::uint32_t* const cells = &cells_[std::size_t{block} * warps_ * exchange_cells];
+      for (unsigned round = 0; round < rounds; ++round) {
+        for (std::uint32_t thread = 0; thread < threads_; ++thread)
+          values[thread] = values[thread] * 3 + cells[!from_below ? thread + by : thread >= by ? thread - by : thread];
+        std::copy_n(values, threads_, cells);
+      }
+    }
+  }
+
+  /// All warps go through rows of cells, one for each, and then write to their own, with nothing between.
+  void go_through_rows() {
+    const std::string head = fresh("L"), p = fresh("%p"), at = fresh("%r"), row = fresh("%r"), got = fresh("%r");
+    const std::string left = fresh("%r"), base = fresh("%r"), number_of_warp = fresh("%r");
+    line("bar.sync 0");
+    line("mov.u32 " + base + ", block");
+    line("mad.lo.u32 " + base + ", %lane, 4, " + base);
+    line("mov.u32 " + at + ", " + base);
+    line("mov.u32 " + left + ", " + number(warps_));
+    text_ += head + ":\n";
+    line("ld.shared.u32 " + got + ", [" + at + "]");
+    line("mad.lo.u32 %v, %v, 3, " + got);
+    line("add.u32 " + at + ", " + at + ", 128");
+    line("sub.u32 " + left + ", " + left + ", 1");
+    line("setp.ne.u32 " + p + ", " + left + ", 0");
+    line("@" + p + " bra " + head);
+    line("shr.u32 " + number_of_warp + ", %t, 5");
+    line("mad.lo.u32 " + row + ", " + number_of_warp + ", 128, " + base);
+    line("st.shared.u32 [" + row + "], %v");
+    line("bar.sync 0");
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      std::uint32_t* const values = &values_[std::size_t{block} * threads_];
+      std::uint32_t* const cells = &cells_[std::size_t{block} * warps_ * exchange_cells];
+      for (std::uint32_t thread = 0; thread < threads_; ++thread)
+        for (std::uint32_t warp = 0; warp < warps_; ++warp)
+          values[thread] = values[thread] * 3 + cells[warp * 32 + thread % 32];
+      std::copy_n(values, threads_, cells);
     }
   }
 

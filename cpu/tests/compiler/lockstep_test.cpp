@@ -33,6 +33,12 @@ std::vector<std::uint32_t> points_in(const std::string& body, const analysis::Bl
   return lines;
 }
 
+/// Threads of other warps must have loaded before one stores.
+bool goes_beyond_warps(const std::string& body, const analysis::BlockShape& shape = {}) {
+  const std::string text = kernel_of(body);
+  return analysis::find_reach_and_waits(*ptx::parse(text).module, 0, shape).gives_anew;
+}
+
 bool wait_alike(const std::string& body, const analysis::BlockShape& one, const analysis::BlockShape& other) {
   const std::string text = kernel_of(body);
   return analysis::waits_alike(*ptx::parse(text).module, 0, one, other);
@@ -103,6 +109,36 @@ TEST(Lockstep, is_between_plain_loads_and_stores_to_what_other_lanes_load) {
   EXPECT_EQ(Lines{}, points_in(tree("  shr.u32 %x, %y, 2;\n  setp.ge.u32 %p, %t, %x;\n  @%p bra NEXT;\n")));
 }
 
+TEST(Lockstep, goes_beyond_warps_where_the_next_ones_lanes_load_what_is_stored) {
+  const auto passes_on = [](const std::string& from) {
+    return "AGAIN:\n  bar.sync 0;\n  ld.shared.u32 %x, [" + from +
+           "];\n  st.shared.u32 [%w], %x;\n  setp.ne.u32 %p, %v, 0;\n  @%p bra AGAIN;\n";
+  };
+  EXPECT_TRUE(goes_beyond_warps(passes_on("%w+4")));
+  EXPECT_TRUE(goes_beyond_warps("  setp.eq.u32 %p, %t, 0;\n  @%p bra AGAIN;\n" + passes_on("%w+-4")));
+  EXPECT_FALSE(goes_beyond_warps(passes_on("%w+4"), {32, 1, 1}));
+  EXPECT_FALSE(goes_beyond_warps(passes_on("%w")));
+  // The next warp's own place, a column that all warps go through, and a row of it that is each warp's.
+  EXPECT_TRUE(goes_beyond_warps(passes_on("%w+128")));
+  const std::string column =
+      "  .reg .u32 %c<5>;\n  and.b32 %c0, %t, 31;\n  mov.u32 %y, cells;\n  mad.lo.u32 %c1, %c0, 4, %y;\n"
+      "  mov.u32 %c2, %c1;\nLOOP:\n  ld.shared.u32 %x, [%c2];\n  add.u32 %c2, %c2, 128;\n"
+      "  setp.ne.u32 %p, %x, 0;\n  @%p bra LOOP;\n  shr.u32 %c3, %t, 5;\n  mad.lo.u32 %c4, %c3, 128, %c1;\n";
+  EXPECT_TRUE(goes_beyond_warps(column + "  st.shared.u32 [%c4], %v;\n"));
+  EXPECT_FALSE(goes_beyond_warps(column + "  bar.sync 0;\n  st.shared.u32 [%c4], %v;\n"));
+  // Lanes that turn their numbers stay within the warp.
+  EXPECT_FALSE(
+      goes_beyond_warps("  xor.b32 %y, %t, 1;\n  mov.u32 %x, cells;\n  mad.lo.u32 %y, %y, 4, %x;\n" + passes_on("%y")));
+  // A sum of which each step takes a half of the threads, and one that all take.
+  const auto tree = [](const std::string& guard) {
+    return "  mov.u32 %y, 64;\nAGAIN:\n" + guard +
+           "  add.u32 %x, %w, %y;\n  ld.shared.u32 %x, [%x];\n  st.shared.u32 [%w], %x;\nNEXT:\n  bar.sync 0;\n"
+           "  shr.u32 %y, %y, 1;\n  setp.ne.u32 %p, %y, 0;\n  @%p bra AGAIN;\n";
+  };
+  EXPECT_FALSE(goes_beyond_warps(tree("  shr.u32 %x, %y, 2;\n  setp.ge.u32 %p, %t, %x;\n  @%p bra NEXT;\n")));
+  EXPECT_TRUE(goes_beyond_warps(tree("")));
+}
+
 TEST(Lockstep, is_not_between_plain_accesses_of_a_lanes_own_places) {
   EXPECT_EQ(Lines{}, points_in("  st.shared.u32 [%w], %v;\n  ld.shared.u32 %x, [%w];\n"));
   EXPECT_EQ(Lines{}, points_in("  st.shared.u32 [%w], %v;\n  ld.shared.u32 %x, [%w+128];\n"));  // of another warp
@@ -144,7 +180,7 @@ TEST(Lockstep, is_before_a_store_of_one_thread_where_others_loaded) {
 
 TEST(Lockstep, is_not_before_stores_that_lanes_do_not_come_to_which_could_disturb) {
   EXPECT_EQ(Lines{},
-            points_in("  ld.shared.u32 %x, [%w];\n  st.shared.u32 [%w], %x;\n  st.shared.u32 [%w+128], %x;\n"));
+            points_in("  ld.shared.u32 %x, [%w];\n  st.shared.u32 [%w], %x;\n  st.shared.u32 [%w+4096], %x;\n"));
   // The steps of a tree, and a row of less than a warp's cells after the other.
   EXPECT_EQ(Lines{}, points_in("  setp.gt.u32 %p, %t, 7;\n  @%p bra NEXT;\n  ld.shared.u32 %x, [%w+32];\n"
                                "  st.shared.u32 [%w], %x;\nNEXT:\n  bar.sync 0;\n"
@@ -175,8 +211,9 @@ TEST(Lockstep, is_not_where_rows_that_are_less_than_a_warp_keep_lanes_apart) {
   }
   // All rows take the next one's: where two rows are a warp's, so does one that is stored.
   EXPECT_EQ((Lines{6}), points_in(row + "  ld.shared.u32 %x, [%w+64];\n  st.shared.u32 [%w], %x;\n", rows_of_16));
-  // The next row is another warp's.
-  EXPECT_EQ(Lines{}, points_in(row + "  ld.shared.u32 %x, [%w+128];\n  st.shared.u32 [%w], %x;\n", rows_of_16));
+  // The next row is another warp's, and so it is where one stores first.
+  EXPECT_EQ((Lines{6}), points_in(row + "  ld.shared.u32 %x, [%w+128];\n  st.shared.u32 [%w], %x;\n", rows_of_16));
+  EXPECT_EQ(Lines{}, points_in(row + "  ld.shared.u32 %x, [%w+256];\n  st.shared.u32 [%w], %x;\n", rows_of_16));
   // Rows of a warp or more.
   EXPECT_EQ((Lines{6}), points_in("  mov.u32 %y, %tid.y;\n  mad.lo.u32 %w, %y, 128, %w;\n  st.shared.u32 [%w], %v;\n"
                                   "  bar.sync 0;\n  ld.shared.u32 %x, [%w+64];\n  st.shared.u32 [%w], %x;\n"));
