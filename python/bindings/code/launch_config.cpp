@@ -9,10 +9,12 @@
 #include "cucore/device.hpp"
 #include "python/bindings/code/code.hpp"
 #include "python/bindings/code/launch_attributes.hpp"
+#include "python/bindings/unsigned.hpp"
 
 namespace cucore::python {
 namespace {
 
+// What can be of no launch is refused when it is given, with the type of error that cuda.core's launch() raises.
 unsigned extent(nb::handle value, const char* field) {
   const auto number = nb::steal(PyNumber_Index(value.ptr()));
   if (!number.is_valid()) {
@@ -22,12 +24,12 @@ unsigned extent(nb::handle value, const char* field) {
   }
   int overflow = 0;
   const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow < 0 || extent < 1) {
+  if (overflow < 0 || (overflow == 0 && extent < 1)) {
     throw nb::value_error(
         (std::string(field) + " must be >= 1 in every dimension, not " + nb::repr(value).c_str()).c_str());
   }
   if (overflow > 0 || extent > std::numeric_limits<unsigned>::max()) {
-    throw nb::value_error((std::string(field) + " must be below 2**32, not " + nb::repr(value).c_str()).c_str());
+    raise(PyExc_OverflowError, std::string(field) + " must be below 2**32, not " + nb::repr(value).c_str());
   }
   return static_cast<unsigned>(extent);
 }
@@ -65,16 +67,18 @@ std::optional<Dim3> optional_assigned(nb::handle value, const char* field) {
 
 std::size_t shared_bytes(nb::handle value) {
   if (value.is_none()) return 0;
-  const auto number = nb::steal(PyNumber_Index(value.ptr()));
-  if (!number.is_valid()) throw nb::python_error();
+  const nb::object number = whole_number(value);
+  if (!number.is_valid()) {
+    throw nb::type_error((std::string("shmem_size must be an int, not ") + Py_TYPE(value.ptr())->tp_name).c_str());
+  }
   int overflow = 0;
   const long long bytes = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow > 0 || bytes > std::numeric_limits<unsigned>::max()) {
     raise(PyExc_OverflowError, std::string("shmem_size must be below 2**32, not ") + nb::repr(value).c_str());
   }
   if (overflow < 0 || bytes < 0) {
-    throw nb::value_error(
-        (std::string("shmem_size must be a number of bytes, not ") + nb::repr(value).c_str()).c_str());
+    raise(from_package(Package::CUDAInvalidValueError),
+          std::string("CUDA_ERROR_INVALID_VALUE: shmem_size must be a number of bytes, not ") + nb::repr(value).c_str());
   }
   return static_cast<std::size_t>(bytes);
 }
