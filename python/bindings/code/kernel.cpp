@@ -40,8 +40,9 @@ void bind_attributes(nb::module_& module) {
   cls.def(
       "__getitem__",
       [](const PyKernelAttributes& self, nb::handle device) {
-        const std::optional<int> other = device.is_none() ? std::nullopt : std::optional(device_ordinal(device));
-        return PyKernelAttributes{self.kernel, other};
+        if (device.is_none()) return PyKernelAttributes{self.kernel, std::nullopt};
+        const int ordinal = device_ordinal(device);
+        return PyKernelAttributes{self.kernel, without_gil([&] { return Device(ordinal).ordinal(); })};
       },
       nb::arg("device").none());
   nb::list names;
