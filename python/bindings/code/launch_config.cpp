@@ -53,8 +53,25 @@ std::optional<Dim3> optional_dimensions(nb::handle value, const char* field) {
   return dimensions(value, field);
 }
 
+// cuda.core looks at extents that are assigned when it launches: those that cannot be are its errors there.
+void refuse_assigned_extents(nb::handle tuple, const char* field) {
+  const std::string what = std::string(field) + " cannot be " + nb::repr(tuple).c_str();
+  if (PyTuple_GET_SIZE(tuple.ptr()) > 3) raise(PyExc_ValueError, what + ": it has at most three dimensions");
+  for (const nb::handle extent : nb::borrow<nb::tuple>(tuple)) {
+    if (PyLong_Check(extent.ptr()) == 0) continue;
+    if (PyObject_RichCompareBool(extent.ptr(), nb::int_(0).ptr(), Py_LT) == 1) {
+      raise(PyExc_OverflowError, what + ": it must be >= 1 in every dimension");
+    }
+    if (PyObject_RichCompareBool(extent.ptr(), nb::int_(0).ptr(), Py_EQ) == 1) {
+      raise(from_package(Package::CUDAInvalidValueError),
+            "CUDA_ERROR_INVALID_VALUE: " + what + ": it must be >= 1 in every dimension");
+    }
+  }
+}
+
 // As an attribute is assigned, where cuda.core calls a wrong value one of a wrong type.
 Dim3 assigned(nb::handle value, const char* field) try {
+  if (PyTuple_Check(value.ptr())) refuse_assigned_extents(value, field);
   return dimensions(value, field);
 } catch (const nb::builtin_exception& wrong) {
   raise(from_package(Package::TypeValueError), wrong.what());

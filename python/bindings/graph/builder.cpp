@@ -86,8 +86,8 @@ nb::object end_building(nb::handle self) {
   return nb::borrow(self);
 }
 
-nb::object split(nb::handle self, std::int64_t count) {
-  const auto wanted = static_cast<std::size_t>(count < 0 ? 0 : count);
+nb::object split(nb::handle self, Int count) {
+  const auto wanted = static_cast<std::size_t>(count < 0 ? 0 : static_cast<int>(count));
   auto forks = self_as<PyGraphBuilder>(self).use([&](GraphBuilder& builder) { return builder.split(wanted); });
   return builder_tuple(std::move(forks), self);
 }
