@@ -121,6 +121,8 @@ class WorkqueueResourceOptions:
             member(WorkqueueSharingScopeType, self.sharing_scope, "sharing_scope")  # it stays as it is given
         if self.concurrency_limit is not None:
             limit = whole("concurrency_limit", self.concurrency_limit)
+            if isinstance(self.concurrency_limit, float):
+                self.concurrency_limit = limit
             if limit < 1:
                 raise ValueError(f"concurrency_limit must be at least 1, not {limit}")
 

@@ -48,7 +48,7 @@ def test_all_devices_are_the_singletons():
         (10**4, ValueError),
         (10**30, OverflowError),
         ("0", TypeError),
-        (0.5, TypeError),
+        (10000.5, ValueError),
         (2.0**31, OverflowError),
         (b"0", TypeError),
     ],
