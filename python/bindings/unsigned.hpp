@@ -1,5 +1,5 @@
-// Sizes, addresses and handles as Python gives them: anything with __index__ or __int__. A float is cut off, as int() and
-// cuda.core do.
+// Sizes, addresses and handles as Python gives them: anything with __index__ or __int__. A float is cut off, as int()
+// and cuda.core do.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -37,8 +37,8 @@ struct PyKernel {
   nb::object occupancy;   ///< the same
 };
 
-/// An ObjectCode of what Python gives: bytes, bytearray, or the path of a file; a dict or None. Anything else is kept for
-/// core() to refuse.
+/// An ObjectCode of what Python gives: bytes, bytearray, or the path of a file; a dict or None. Anything else is kept
+/// for core() to refuse.
 PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping);
 
 /// An ObjectCode that is not from Python; its bytes become an object of Python when `code` is asked for.

@@ -94,8 +94,9 @@ std::size_t shared_bytes(nb::handle value) {
     raise(PyExc_OverflowError, std::string("shmem_size must be below 2**32, not ") + nb::repr(value).c_str());
   }
   if (overflow < 0 || bytes < 0) {
-    raise(from_package(Package::CUDAInvalidValueError),
-          std::string("CUDA_ERROR_INVALID_VALUE: shmem_size must be a number of bytes, not ") + nb::repr(value).c_str());
+    raise(
+        from_package(Package::CUDAInvalidValueError),
+        std::string("CUDA_ERROR_INVALID_VALUE: shmem_size must be a number of bytes, not ") + nb::repr(value).c_str());
   }
   return static_cast<std::size_t>(bytes);
 }

@@ -39,10 +39,11 @@ nb::object copy_of(nb::handle dict) {
 const ObjectCode& PyObjectCode::core() const {
   if (is_code) return *code;
   if (PyUnicode_Check(given.ptr())) ObjectCode::from_file(code->code_type(), {});
-  throw nb::type_error((std::string("code must be bytes or bytearray (the code itself), or str or os.PathLike (the path "
-                                    "of a file), not ") +
-                        Py_TYPE(given.ptr())->tp_name)
-                           .c_str());
+  throw nb::type_error(
+      (std::string("code must be bytes or bytearray (the code itself), or str or os.PathLike (the path "
+                   "of a file), not ") +
+       Py_TYPE(given.ptr())->tp_name)
+          .c_str());
 }
 
 PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping) {

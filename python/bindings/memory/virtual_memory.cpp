@@ -68,9 +68,8 @@ void make(PyVirtualMemoryResource* self, nb::handle device_id, nb::handle config
   const int ordinal = device_or_current(device_id);
   const nb::object accepted = accept_options(Package::VirtualMemoryResourceOptions, config);
   const auto options = possible_options(accepted, ordinal);
-  auto made = without_gil([&] {
-    return VirtualMemoryResource::create(Device(ordinal), options.value_or(VirtualMemoryResourceOptions{}));
-  });
+  auto made = without_gil(
+      [&] { return VirtualMemoryResource::create(Device(ordinal), options.value_or(VirtualMemoryResourceOptions{})); });
   new (self) PyVirtualMemoryResource{{std::move(made)}, accepted, !options.has_value()};
 }
 
