@@ -88,7 +88,10 @@ def word_of(words: Mapping[int, Word], number: int, what: str) -> Word:
 
 def unsigned(value: Any, what: str) -> int:
     """``value`` as an int that fits into NVML's unsigned int. Raises TypeError, or OverflowError."""
-    number = amount(what, value)
+    try:
+        number = amount(what, value)
+    except TypeError:
+        raise TypeError(f"{what} must be an int, not {type(value).__name__}") from None
     if not 0 <= number < 2**32:
         raise OverflowError(f"{what} must be 0 to {2**32 - 1}, not {number}")
     return number
