@@ -167,6 +167,11 @@ class CUCORE_API Device {
   friend bool operator==(const Device&, const Device&) = default;
 
  private:
+  friend class Stream;
+  friend class Event;
+  struct Known {};
+  /// Of what is there already: needs no driver, so that a child of fork() can be told too.
+  Device(int ordinal, Known /*is*/) noexcept : ordinal_(ordinal) {}
   int ordinal_;
 };
 

@@ -55,7 +55,7 @@ struct MipmappedArrayOptions {
   std::vector<std::size_t> shape;  ///< of level 0; each level has half the extents of the one before, at least 1
   ArrayFormat format = ArrayFormat::float32;
   unsigned num_channels = 1;
-  unsigned num_levels = 1;  ///< at most until all extents are 1
+  unsigned num_levels = 1;  ///< the driver makes no more than until all extents are 1
   bool is_surface_load_store = false;
 };
 

@@ -1,7 +1,6 @@
-// Numbers through __index__ or from whole floats, with the errors of Python's own functions.
+// Numbers through __index__ or __int__, with the errors of Python's own functions.
 #include "python/bindings/unsigned.hpp"
 
-#include <cmath>
 #include <limits>
 #include <string>
 
@@ -9,14 +8,17 @@ namespace cucore::python {
 
 namespace nb = nanobind;
 
+bool is_number(nb::handle object) noexcept {
+  const PyNumberMethods* const methods = Py_TYPE(object.ptr())->tp_as_number;
+  return methods != nullptr && (methods->nb_index != nullptr || methods->nb_int != nullptr);
+}
+
 nb::object whole_number(nb::handle object) {
   auto number = nb::steal(PyNumber_Index(object.ptr()));
   if (number.is_valid()) return number;
   PyErr_Clear();
-  if (!PyFloat_Check(object.ptr())) return {};
-  const double value = PyFloat_AS_DOUBLE(object.ptr());
-  if (value != std::trunc(value) || std::isinf(value)) return {};
-  number = nb::steal(PyLong_FromDouble(value));
+  if (!is_number(object)) return {};
+  number = nb::steal(PyNumber_Long(object.ptr()));
   if (!number.is_valid()) throw nb::python_error();
   return number;
 }

@@ -1,5 +1,5 @@
-// Sizes, addresses and handles as Python gives them: anything with __index__, and floats that are whole numbers, as n /
-// 2 is where n is even.
+// Sizes, addresses and handles as Python gives them: anything with __index__ or __int__. A float is cut off, as int()
+// and cuda.core do.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,7 +8,10 @@
 
 namespace cucore::python {
 
-/// The Python int that an int-like object or a whole float is; null, with no exception set, for anything else.
+/// Whether the object's type has __index__ or __int__; text has neither.
+bool is_number(nanobind::handle object) noexcept;
+
+/// The Python int that such an object is; null, with no exception set, for anything else.
 nanobind::object whole_number(nanobind::handle object);
 
 /// An int-like object as an unsigned number. Throws TypeError naming `what`, OverflowError.
@@ -41,7 +44,7 @@ template <>
 struct type_caster<cucore::python::Unsigned> {
   NB_TYPE_CASTER(cucore::python::Unsigned, const_name("int"))
   bool from_python(handle source, std::uint8_t, cleanup_list*) {
-    if (!PyIndex_Check(source.ptr()) && !PyFloat_Check(source.ptr())) return false;
+    if (!cucore::python::is_number(source)) return false;
     value.value = cucore::python::unsigned_number(source, "it");
     return true;
   }
@@ -51,7 +54,7 @@ template <>
 struct type_caster<cucore::python::Int> {
   NB_TYPE_CASTER(cucore::python::Int, const_name("int"))
   bool from_python(handle source, std::uint8_t, cleanup_list*) {
-    if (!PyIndex_Check(source.ptr()) && !PyFloat_Check(source.ptr())) return false;
+    if (!cucore::python::is_number(source)) return false;
     value.value = cucore::python::int_number(source, "it");
     return true;
   }

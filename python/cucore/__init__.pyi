@@ -699,9 +699,9 @@ class Linker:
             cache: a ProgramCache.
         """
     def get_error_log(self) -> str:
-        """The linker's error log of the last link. RuntimeError after ``close``."""
+        """The linker's error log of the last link. RuntimeError after ``close``, unless it has linked."""
     def get_info_log(self) -> str:
-        """The linker's info log of the last link. RuntimeError after ``close``."""
+        """The linker's info log of the last link. RuntimeError after ``close``, unless it has linked."""
     @property
     def kernel_statistics(self) -> list[KernelStatistics]:
         """What the info log says of each kernel, as a list of named tuples: kernel, arch, registers, barriers,

@@ -16,15 +16,15 @@ def flag(name, value):
 
 
 def whole(name, value):
-    """An int; also of a float that is a whole number, as ``n / 2`` is where n is even."""
+    """What int() makes of a number: a float is cut off, as with cuda.core. Text is none."""
     if value is None:
         return None
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an int or None, not {type(value).__name__}") from None
+        if not hasattr(type(value), "__int__"):
+            raise TypeError(f"{name} must be an int or None, not {type(value).__name__}") from None
+    return int(value)
 
 
 def amount(name, value):

@@ -149,6 +149,13 @@ class RuntimeValueError(RuntimeError, ValueError):
     """A value that cuda.core calls an object in a wrong state."""
 
 
+class RuntimeInvalidatedError(RuntimeError, CUDAError):
+    """A capture that an earlier error has made invalid, which cuda.core calls a builder in a wrong state."""
+
+    code = 901
+    name = "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"
+
+
 class TypeValueError(TypeError, ValueError):
     """A value that cuda.core calls one of a wrong type."""
 

@@ -119,7 +119,7 @@ class Linker:
     copied.
     """
 
-    __slots__ = ("__weakref__", "_linker", "_options")
+    __slots__ = ("__weakref__", "_has_linked", "_linker", "_logs", "_options")
 
     def __init__(self, *object_codes, options=None):
         if not object_codes:
@@ -128,6 +128,7 @@ class Linker:
             if not isinstance(code, _seam.ObjectCode):
                 raise TypeError(f"a Linker takes ObjectCodes, not {type(code).__name__}")
         self._options = replace(accept(LinkerOptions, options))
+        self._has_linked, self._logs = False, None
         used = self.which_backend()
         try:
             for name in _seam.ignored_linker_options(self._options):
@@ -156,25 +157,28 @@ class Linker:
         if cache is not None and not isinstance(cache, _seam.ProgramCache):
             raise TypeError(f"cache must be a ProgramCache, not {type(cache).__name__}")
         try:
-            return self._linker.link(target, cache)
+            linked = self._linker.link(target, cache)
         except ValueError as fault:
             if isinstance(fault, CUDAError) or target == "ltoir":
                 raise
             raise NvJitLinkInputError(str(fault)) from None
+        self._has_linked = True
+        return linked
 
     def get_error_log(self):
-        """The linker's error log of the last link. RuntimeError after ``close``."""
-        self._require_open()
-        return self._linker.error_log()
+        """The linker's error log of the last link. RuntimeError after ``close``, unless it has linked."""
+        return self._logs_now()[0]
 
     def get_info_log(self):
-        """The linker's info log of the last link. RuntimeError after ``close``."""
-        self._require_open()
-        return self._linker.info_log()
+        """The linker's info log of the last link. RuntimeError after ``close``, unless it has linked."""
+        return self._logs_now()[1]
 
-    def _require_open(self):
+    def _logs_now(self):
+        if self._logs is not None:
+            return self._logs
         if self.is_closed:
-            raise RuntimeError("the Linker has been closed: ask for its logs before")
+            raise RuntimeError("the Linker has been closed without a link: there are no logs")
+        return self._linker.error_log(), self._linker.info_log()
 
     @property
     def kernel_statistics(self):
@@ -200,6 +204,8 @@ class Linker:
 
     def close(self):
         """Frees the inputs and the linker's object. Closing twice is allowed; a later link raises RuntimeError."""
+        if self._has_linked and self._logs is None:
+            self._logs = self._logs_now()
         self._linker.close()
 
     def __enter__(self):

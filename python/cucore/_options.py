@@ -6,7 +6,6 @@ that rule.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -121,7 +120,9 @@ class WorkqueueResourceOptions:
 
             member(WorkqueueSharingScopeType, self.sharing_scope, "sharing_scope")  # it stays as it is given
         if self.concurrency_limit is not None:
-            limit = operator.index(self.concurrency_limit)
+            limit = whole("concurrency_limit", self.concurrency_limit)
+            if isinstance(self.concurrency_limit, float):
+                self.concurrency_limit = limit
             if limit < 1:
                 raise ValueError(f"concurrency_limit must be at least 1, not {limit}")
 

@@ -34,8 +34,6 @@ class Process:
         number = _integer("pid", pid)
         if number <= 0:
             raise ValueError(f"pid must be positive, not {number}")
-        if number >= 2**31:
-            raise ValueError(f"pid must be a process ID (an int), not {number}")
         self._pid = number
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING as TYPE_CHECKING  # which cuda.core shows too
 from typing import Literal, Protocol, runtime_checkable
 
 from cucore._seam import SMResource, WorkqueueResource

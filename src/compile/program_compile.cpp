@@ -164,6 +164,14 @@ const ProgramOptions& Program::State::checked(const char* call, CodeType target,
     }
   }
   if (is_source(target)) return options;
+  const bool holds_several = target == CodeType(CodeType::cubin) || target == CodeType(CodeType::fatbin);
+  if (options.archs.size() == 1 && !holds_several) {
+    if (!for_device) for_device = options;
+    for_device->archs.clear();
+    for_device->arch = options.archs.front();
+    check_target(type, target, *for_device);
+    return *for_device;
+  }
   if (!options.archs.empty()) {
     check_target_of_several(type, target, options);
     return options;

@@ -195,7 +195,7 @@ bool Event::is_ipc_enabled() const { return open_event(state_, "is_ipc_enabled")
 std::optional<Device> Event::device() const {
   const EventState& state = open_event(state_, "device");
   if (state.context == nullptr) return std::nullopt;
-  return Device(state.context->device);
+  return Device(state.context->device, Device::Known());
 }
 
 Context Event::context() const { return Context(open_event(state_, "context").context); }

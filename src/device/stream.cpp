@@ -233,7 +233,7 @@ Context detail::known_context(const Stream& stream) noexcept {
   return stream && stream.state()->context != nullptr ? Context(stream.state()->context) : Context();
 }
 
-Device Stream::device() const { return Device(detail::stream_device(open_stream(state_, "device"))); }
+Device Stream::device() const { return Device(detail::stream_device(open_stream(state_, "device")), Device::Known()); }
 
 Context Stream::context() const { return Context(detail::context_of_stream(open_stream(state_, "context"))); }
 

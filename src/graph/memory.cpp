@@ -64,13 +64,13 @@ std::shared_ptr<GraphMemoryResource> GraphMemoryResource::of(const Device& devic
 Buffer GraphMemoryResource::allocate(std::size_t size, const Stream& stream) {
   const detail::StreamState& stream_state = detail::open_stream(stream.state(), "allocate");
   const auto context = detail::allocation_context(stream_state, device_id_);
+  detail::ContextScope scope(context->handle);
+  require_capture(stream_state);
   if (context->device != device_id_) {
     throw ValueError({.call = "GraphMemoryResource::allocate",
                       .message = describe(stream_state) + " is not of " + detail::describe_device(device_id_),
                       .hint = "use the GraphMemoryResource of the stream's device"});
   }
-  detail::ContextScope scope(context->handle);
-  require_capture(stream_state);
   DevicePointer address = 0;
   if (size > 0) {
     driver::check(driver::table().cuMemAllocAsync(&address, size, stream_state.handle), "cuMemAllocAsync",

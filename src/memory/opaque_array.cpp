@@ -219,12 +219,8 @@ MipmappedArray create_mipmapped_array(const std::shared_ptr<const ContextState>&
                                       const MipmappedArrayOptions& options) {
   const driver::CUDA_ARRAY3D_DESCRIPTOR descriptor = checked_descriptor(
       "create_mipmapped_array", options.shape, options.format, options.num_channels, options.is_surface_load_store);
-  // The driver would silently make fewer levels.
-  const auto most = static_cast<unsigned>(std::bit_width(*std::ranges::max_element(options.shape)));
-  if (options.num_levels < 1 || options.num_levels > most) {
-    throw ValueError({.call = "create_mipmapped_array",
-                      .message = "an array of shape " + shape_text(options.shape) + " has 1 to " +
-                                 std::to_string(most) + " levels, not " + std::to_string(options.num_levels)});
+  if (options.num_levels < 1) {
+    throw ValueError({.call = "create_mipmapped_array", .message = "an array has at least 1 level, not 0"});
   }
   auto state = std::make_shared<MipmappedArrayState>();
   state->made_with = options;

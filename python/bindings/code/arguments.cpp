@@ -184,7 +184,13 @@ bool add_dlpack(ArgumentPack& pack, PyObject* argument, const LaunchDependencies
     // 0 is not allowed there: the legacy default stream is 1.
     keywords["stream"] = dependencies.stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(dependencies.stream);
   }
-  const nb::object capsule = nb::handle(argument).attr("__dlpack__")(**keywords);
+  nb::object capsule;
+  try {
+    capsule = nb::handle(argument).attr("__dlpack__")(**keywords);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_BufferError)) throw;
+    refuse_type(pack, argument, (std::string(" (") + nb::str(error.value()).c_str() + ")").c_str());
+  }
   auto* const tensor = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (tensor == nullptr) throw nb::python_error();
   // The capsule is not consumed: it gives its reference back, and the caller has another.

@@ -20,9 +20,13 @@ inline bool may_call_driver_at_end(const ObjectCode& code) noexcept {
 struct PyObjectCode {
   PyObjectCode(ObjectCode wrapped, nb::object what, nb::object names = {})
       : code(std::move(wrapped)), given(std::move(what)), mapping(std::move(names)) {}
-  Owned<ObjectCode> code;
+  /// The code. Throws TypeError, or the error of an empty path, where what was given is none: as with cuda.core the
+  /// first use finds that out.
+  const ObjectCode& core() const;
+  Owned<ObjectCode> code;  ///< for its type, its name and its mapping
   nb::object given;
   nb::object mapping;  ///< a dict that is never changed, or nothing yet
+  bool is_code = true;
 };
 
 struct PyKernel {
@@ -33,7 +37,8 @@ struct PyKernel {
   nb::object occupancy;   ///< the same
 };
 
-/// An ObjectCode of what Python gives: bytes, bytearray, or the path of a file; a dict or None.
+/// An ObjectCode of what Python gives: bytes, bytearray, or the path of a file; a dict or None. Anything else is kept
+/// for core() to refuse.
 PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping);
 
 /// An ObjectCode that is not from Python; its bytes become an object of Python when `code` is asked for.

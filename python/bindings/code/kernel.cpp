@@ -40,8 +40,9 @@ void bind_attributes(nb::module_& module) {
   cls.def(
       "__getitem__",
       [](const PyKernelAttributes& self, nb::handle device) {
-        const std::optional<int> other = device.is_none() ? std::nullopt : std::optional(device_ordinal(device));
-        return PyKernelAttributes{self.kernel, other};
+        if (device.is_none()) return PyKernelAttributes{self.kernel, std::nullopt};
+        const int ordinal = device_ordinal(device);
+        return PyKernelAttributes{self.kernel, without_gil([&] { return Device(ordinal).ordinal(); })};
       },
       nb::arg("device").none());
   nb::list names;
@@ -300,7 +301,7 @@ PyKernel* from_handle(nb::handle handle, nb::handle mod) {
   }
   Kernel kernel = Kernel::from_handle(reinterpret_cast<KernelHandle>(address), std::move(owner));
   if (!mod.is_none()) {
-    const ObjectCode code = *nb::cast<const PyObjectCode&>(mod).code;
+    const ObjectCode code = nb::cast<const PyObjectCode&>(mod).core();
     warn_unless_from(kernel, code);
   }
   return new PyKernel(std::move(kernel));

@@ -9,10 +9,12 @@
 #include "cucore/device.hpp"
 #include "python/bindings/code/code.hpp"
 #include "python/bindings/code/launch_attributes.hpp"
+#include "python/bindings/unsigned.hpp"
 
 namespace cucore::python {
 namespace {
 
+// What can be of no launch is refused when it is given, with the type of error that cuda.core's launch() raises.
 unsigned extent(nb::handle value, const char* field) {
   const auto number = nb::steal(PyNumber_Index(value.ptr()));
   if (!number.is_valid()) {
@@ -22,12 +24,12 @@ unsigned extent(nb::handle value, const char* field) {
   }
   int overflow = 0;
   const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow < 0 || extent < 1) {
+  if (overflow < 0 || (overflow == 0 && extent < 1)) {
     throw nb::value_error(
         (std::string(field) + " must be >= 1 in every dimension, not " + nb::repr(value).c_str()).c_str());
   }
   if (overflow > 0 || extent > std::numeric_limits<unsigned>::max()) {
-    throw nb::value_error((std::string(field) + " must be below 2**32, not " + nb::repr(value).c_str()).c_str());
+    raise(PyExc_OverflowError, std::string(field) + " must be below 2**32, not " + nb::repr(value).c_str());
   }
   return static_cast<unsigned>(extent);
 }
@@ -51,8 +53,25 @@ std::optional<Dim3> optional_dimensions(nb::handle value, const char* field) {
   return dimensions(value, field);
 }
 
+// cuda.core looks at extents that are assigned when it launches: those that cannot be are its errors there.
+void refuse_assigned_extents(nb::handle tuple, const char* field) {
+  const std::string what = std::string(field) + " cannot be " + nb::repr(tuple).c_str();
+  if (PyTuple_GET_SIZE(tuple.ptr()) > 3) raise(PyExc_ValueError, what + ": it has at most three dimensions");
+  for (const nb::handle extent : nb::borrow<nb::tuple>(tuple)) {
+    if (PyLong_Check(extent.ptr()) == 0) continue;
+    if (PyObject_RichCompareBool(extent.ptr(), nb::int_(0).ptr(), Py_LT) == 1) {
+      raise(PyExc_OverflowError, what + ": it must be >= 1 in every dimension");
+    }
+    if (PyObject_RichCompareBool(extent.ptr(), nb::int_(0).ptr(), Py_EQ) == 1) {
+      raise(from_package(Package::CUDAInvalidValueError),
+            "CUDA_ERROR_INVALID_VALUE: " + what + ": it must be >= 1 in every dimension");
+    }
+  }
+}
+
 // As an attribute is assigned, where cuda.core calls a wrong value one of a wrong type.
 Dim3 assigned(nb::handle value, const char* field) try {
+  if (PyTuple_Check(value.ptr())) refuse_assigned_extents(value, field);
   return dimensions(value, field);
 } catch (const nb::builtin_exception& wrong) {
   raise(from_package(Package::TypeValueError), wrong.what());
@@ -65,16 +84,19 @@ std::optional<Dim3> optional_assigned(nb::handle value, const char* field) {
 
 std::size_t shared_bytes(nb::handle value) {
   if (value.is_none()) return 0;
-  const auto number = nb::steal(PyNumber_Index(value.ptr()));
-  if (!number.is_valid()) throw nb::python_error();
+  const nb::object number = whole_number(value);
+  if (!number.is_valid()) {
+    throw nb::type_error((std::string("shmem_size must be an int, not ") + Py_TYPE(value.ptr())->tp_name).c_str());
+  }
   int overflow = 0;
   const long long bytes = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow > 0 || bytes > std::numeric_limits<unsigned>::max()) {
     raise(PyExc_OverflowError, std::string("shmem_size must be below 2**32, not ") + nb::repr(value).c_str());
   }
   if (overflow < 0 || bytes < 0) {
-    throw nb::value_error(
-        (std::string("shmem_size must be a number of bytes, not ") + nb::repr(value).c_str()).c_str());
+    raise(
+        from_package(Package::CUDAInvalidValueError),
+        std::string("CUDA_ERROR_INVALID_VALUE: shmem_size must be a number of bytes, not ") + nb::repr(value).c_str());
   }
   return static_cast<std::size_t>(bytes);
 }

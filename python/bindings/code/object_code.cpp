@@ -36,6 +36,16 @@ nb::object copy_of(nb::handle dict) {
 
 }  // namespace
 
+const ObjectCode& PyObjectCode::core() const {
+  if (is_code) return *code;
+  if (PyUnicode_Check(given.ptr())) ObjectCode::from_file(code->code_type(), {});
+  throw nb::type_error(
+      (std::string("code must be bytes or bytearray (the code itself), or str or os.PathLike (the path "
+                   "of a file), not ") +
+       Py_TYPE(given.ptr())->tp_name)
+          .c_str());
+}
+
 PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping) {
   SymbolMapping mapping = mapping_of(symbol_mapping);
   nb::object shown_mapping;
@@ -57,11 +67,12 @@ PyObjectCode object_code(CodeType type, nb::handle module, const std::string& na
     return {ObjectCode::from_bytes(type, std::string_view(copied.c_str(), copied.size()), name, std::move(mapping)),
             nb::borrow(module), shown_mapping};
   }
-  if (!PyUnicode_Check(module.ptr()) && !nb::hasattr(module, "__fspath__")) {
-    throw nb::type_error((std::string("code must be bytes or bytearray (the code itself), or str or os.PathLike (the "
-                                      "path of a file), not ") +
-                          Py_TYPE(module.ptr())->tp_name)
-                             .c_str());
+  const bool empty = PyUnicode_Check(module.ptr()) && PyUnicode_GET_LENGTH(module.ptr()) == 0;
+  if (empty || (!PyUnicode_Check(module.ptr()) && !nb::hasattr(module, "__fspath__"))) {
+    PyObjectCode none(ObjectCode::from_bytes(type, std::string_view(), name, std::move(mapping)), nb::borrow(module),
+                      shown_mapping);
+    none.is_code = false;
+    return none;
   }
   const std::string native = path_of(module);
   auto shown = nb::steal(PyUnicode_DecodeFSDefaultAndSize(native.data(), static_cast<Py_ssize_t>(native.size())));
@@ -86,7 +97,7 @@ PyObjectCode from_images(nb::handle images, const std::string& name, nb::handle 
     if (!nb::isinstance<PyObjectCode>(part)) {
       throw nb::type_error((std::string("from_images takes ObjectCodes, not ") + Py_TYPE(part.ptr())->tp_name).c_str());
     }
-    parts.emplace_back(std::move(arch), *nb::cast<const PyObjectCode&>(part).code);
+    parts.emplace_back(std::move(arch), nb::cast<const PyObjectCode&>(part).core());
   };
   if (PyDict_Check(images.ptr())) {
     for (const auto& [arch, part] : nb::borrow<nb::dict>(images)) add(text_of(arch, "an architecture"), part);
@@ -116,7 +127,7 @@ void bind_factory(Class& cls, const char* function, CodeType type, const char* d
 // serialize() as bytes. For code of usual size this is faster than releasing the GIL.
 nb::bytes serialized(const PyObjectCode& self) {
   constexpr std::size_t quick = std::size_t{1} << 16;
-  const ObjectCode code = *self.code;
+  const ObjectCode code = self.core();
   if (code.path().empty() && code.code().size() < quick) return bytes_object(code.serialize());
   return bytes_object(without_gil([&] { return code.serialize(); }));
 }
@@ -130,7 +141,7 @@ const nb::object& mapping_shown(PyObjectCode& self) {
 // code alone would show another.
 nb::tuple reduced(PyObjectCode& self) {
   const nb::object& mapping = mapping_shown(self);
-  const nb::dict plain = mapping_object(*self.code);
+  const nb::dict plain = mapping_object(self.core());
   const bool same = nb::list(mapping.attr("items")()).equal(nb::list(plain.attr("items")()));
   const nb::object make = find_in_package(Package::unpickle_object_code);
   if (same) return nb::make_tuple(make, nb::make_tuple(serialized(self)));
@@ -138,7 +149,7 @@ nb::tuple reduced(PyObjectCode& self) {
 }
 
 nb::object global_variable(nb::handle self, nb::handle name) {
-  const ObjectCode code = *nb::cast<const PyObjectCode&>(self).code;
+  const ObjectCode code = nb::cast<const PyObjectCode&>(self).core();
   const std::string symbol = text_of(name, "name");
   const GlobalVariable variable = without_gil([&] { return code.get_global(symbol); });
   return nb::cast(new PyBuffer(Buffer::from_handle(variable.address, variable.size, keep_alive(self))),
@@ -146,7 +157,7 @@ nb::object global_variable(nb::handle self, nb::handle name) {
 }
 
 const nb::object& code_given(PyObjectCode& self) {
-  if (!self.given.is_valid()) self.given = bytes_object(self.code->code());
+  if (!self.given.is_valid()) self.given = bytes_object(self.core().code());
   return self.given;
 }
 
@@ -163,7 +174,7 @@ nb::object name_of(CodeType type) {
 }
 
 std::string describe(const PyObjectCode& self) {
-  const ObjectCode& code = *self.code;
+  const ObjectCode& code = self.core();
   std::string text = "<ObjectCode";
   if (code.is_loaded()) text += " handle=" + hex(code.handle());
   return text + " code_type='" + std::string(code.code_type().name()) + "'>";
@@ -223,7 +234,7 @@ void bind_object_code(nb::module_& module) {
   cls.def_prop_ro(
          "ptx",
          [](const PyObjectCode& self) -> nb::object {
-           const ObjectCode code = *self.code;
+           const ObjectCode code = self.core();
            const auto ptx = without_gil([&] { return code.ptx(); });
            return ptx.has_value() ? text_object(*ptx) : nb::none();
          },
@@ -231,7 +242,7 @@ void bind_object_code(nb::module_& module) {
       .def_prop_ro(
           "images",
           [](const PyObjectCode& self) {
-            const ObjectCode code = *self.code;
+            const ObjectCode code = self.core();
             nb::list result;
             for (const CodeImage& image : without_gil([&] { return code.images(); })) result.append(image_tuple(image));
             return result;
@@ -241,32 +252,32 @@ void bind_object_code(nb::module_& module) {
       .def_prop_ro(
           "loaded_image",
           [](const PyObjectCode& self) -> nb::object {
-            const auto image = self.code->loaded_image();
+            const auto image = self.core().loaded_image();
             return image.has_value() ? nb::object(image_tuple(*image)) : nb::none();
           },
           "The image that was loaded, as (code type, architecture); None before, and where the driver chooses.")
       .def_prop_ro(
           "kernels",
           [](const PyObjectCode& self) {
-            const ObjectCode code = *self.code;
+            const ObjectCode code = self.core();
             return without_gil([&] { return code.kernel_names(); });
           },
           "Symbols of the kernels, read from the PTX or, where there is none, from a binary.")
       .def_prop_ro(
-          "is_loaded", [](const PyObjectCode& self) { return self.code->is_loaded(); },
+          "is_loaded", [](const PyObjectCode& self) { return self.core().is_loaded(); },
           "Whether the driver has it. Never loads.")
       .def_prop_ro(
           "handle",
           [](const PyObjectCode& self) -> nb::object {
             if (finalizing()) return nb::none();
-            const ObjectCode code = *self.code;
+            const ObjectCode code = self.core();
             return handle_object(Package::CUlibrary, without_gil([&] { return code.handle(); }));
           },
           "The driver's handle (CUlibrary). Loads.")
       .def(
           "get_module",
           [](const PyObjectCode& self) {
-            const ObjectCode code = *self.code;
+            const ObjectCode code = self.core();
             try {
               return handle_object(Package::CUmodule, without_gil([&] { return code.get_module(); }));
             } catch (const StateError& error) {
@@ -279,7 +290,7 @@ void bind_object_code(nb::module_& module) {
       .def(
           "load",
           [](const PyObjectCode& self) {
-            const ObjectCode code = *self.code;
+            const ObjectCode code = self.core();
             without_gil([&] { code.load(); });
           },
           "Loads now, if that has not happened.")
@@ -290,11 +301,11 @@ void bind_object_code(nb::module_& module) {
             const char* const utf8 =
                 PyUnicode_Check(name.ptr()) != 0 ? PyUnicode_AsUTF8AndSize(name.ptr(), &size) : nullptr;
             if (utf8 != nullptr) {
-              Kernel known = detail::known_kernel(*self.code, {utf8, static_cast<std::size_t>(size)});
+              Kernel known = detail::known_kernel(self.core(), {utf8, static_cast<std::size_t>(size)});
               if (known) return new_object<PyKernel>(std::move(known));
             }
             PyErr_Clear();  // text_of() reports the error in the text again
-            const ObjectCode code = *self.code;
+            const ObjectCode code = self.core();
             const std::string symbol = text_of(name, "name");
             return new_object<PyKernel>(without_gil([&] { return code.get_kernel(symbol); }));
           },
@@ -312,7 +323,7 @@ void bind_object_code(nb::module_& module) {
       .def(
           "save",
           [](const PyObjectCode& self, nb::handle path) {
-            const ObjectCode code = *self.code;
+            const ObjectCode code = self.core();
             const std::filesystem::path file = path_of(path);
             without_gil([&] { code.save(file); });
           },
@@ -325,9 +336,9 @@ void bind_object_code(nb::module_& module) {
           },
           nb::arg("path"), "The object that was saved in that file, not loaded. Bad contents raise ValueError.")
       .def(
-          "__eq__", [](const PyObjectCode& self, const PyObjectCode& other) { return *self.code == *other.code; },
+          "__eq__", [](const PyObjectCode& self, const PyObjectCode& other) { return self.core() == other.core(); },
           nb::is_operator())
-      .def("__hash__", [](const PyObjectCode& self) { return self.code->identity_hash() >> 1; })
+      .def("__hash__", [](const PyObjectCode& self) { return self.core().identity_hash() >> 1; })
       .def("__repr__", describe)
       .def("_show_mapping", [](PyObjectCode& self, const nb::dict& mapping) { self.mapping = copy_of(mapping); })
       .def("__reduce__", reduced, nb::lock_self());

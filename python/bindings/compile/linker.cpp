@@ -115,7 +115,7 @@ void bind_linker(nb::module_& module) {
       .def("__init__",
            [](Linker* self, const nb::list& codes, nb::handle options) {
              std::vector<ObjectCode> inputs;
-             for (const nb::handle code : codes) inputs.push_back(*nb::cast<const PyObjectCode&>(code).code);
+             for (const nb::handle code : codes) inputs.push_back(nb::cast<const PyObjectCode&>(code).core());
              LinkerOptions wanted = linker_options(options);
              without_gil([&] { new (self) Linker(inputs, std::move(wanted)); });
            })

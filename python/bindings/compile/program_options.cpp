@@ -39,7 +39,7 @@ class Fields : SetFields {
 
   void read_path(const char* name, std::optional<std::string>& field) const {
     const nb::handle value = find(name);
-    if (value.is_valid() && !is_no_path(value)) field = path(name, value, "a path or None");
+    if (value.is_valid() && !is_no_path(value)) field = text(name, value);
   }
   void read_text(const char* name, std::optional<std::string>& field) const {
     if (const nb::handle value = find(name); value.is_valid()) field = text(name, value);
@@ -50,7 +50,7 @@ class Fields : SetFields {
   }
   void read_texts(const char* name, std::vector<std::string>& field) const {
     const nb::handle value = find(name);
-    if (!value.is_valid()) return;
+    if (!value.is_valid() || value.ptr() == Py_False) return;
     constexpr const char* allowed = "a str, a sequence of str, or None";
     if (is_text(value)) {
       field.push_back(text(name, value));
@@ -78,7 +78,7 @@ class Fields : SetFields {
     if (PyBool_Check(value.ptr())) {
       field = value.ptr() == Py_True;
     } else {
-      field = path(name, value, "the path of a file, True (PTX source: times in the log), or None");
+      field = text(name, value);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "python/bindings/python.hpp"
+#include "python/bindings/unsigned.hpp"
 
 namespace cucore::python {
 namespace {
@@ -22,22 +23,22 @@ checkpoint::Uuid uuid_of(const nb::bytes& bytes) {
 }  // namespace
 
 void bind_checkpoint(nb::module_& module) {
-  module.def("_checkpoint_state", [](int pid) {
+  module.def("_checkpoint_state", [](Int pid) {
     static constexpr const char* names[] = {"running", "locked", "checkpointed", "failed"};
     return names[static_cast<int>(without_gil([&] { return Process(pid).state(); }))];
   });
   module.def("_checkpoint_restore_thread_id",
-             [](int pid) { return without_gil([&] { return Process(pid).restore_thread_id(); }); });
-  module.def("_checkpoint_lock", [](int pid, std::int64_t milliseconds) {
+             [](Int pid) { return without_gil([&] { return Process(pid).restore_thread_id(); }); });
+  module.def("_checkpoint_lock", [](Int pid, std::int64_t milliseconds) {
     without_gil([&] { Process(pid).lock(std::chrono::milliseconds(milliseconds)); });
   });
-  module.def("_checkpoint_checkpoint", [](int pid) { without_gil([&] { Process(pid).checkpoint(); }); });
-  module.def("_checkpoint_restore", [](int pid, const std::vector<std::tuple<nb::bytes, nb::bytes>>& uuids) {
+  module.def("_checkpoint_checkpoint", [](Int pid) { without_gil([&] { Process(pid).checkpoint(); }); });
+  module.def("_checkpoint_restore", [](Int pid, const std::vector<std::tuple<nb::bytes, nb::bytes>>& uuids) {
     std::vector<GpuPair> pairs;
     for (const auto& [before, after] : uuids) pairs.push_back({uuid_of(before), uuid_of(after)});
     without_gil([&] { Process(pid).restore(pairs); });
   });
-  module.def("_checkpoint_unlock", [](int pid) { without_gil([&] { Process(pid).unlock(); }); });
+  module.def("_checkpoint_unlock", [](Int pid) { without_gil([&] { Process(pid).unlock(); }); });
 }
 
 }  // namespace cucore::python

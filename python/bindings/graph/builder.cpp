@@ -74,13 +74,20 @@ nb::object begin_building(nb::handle self, nb::handle mode) {
   return nb::borrow(self);
 }
 
+// A capture that an earlier error has made invalid ends here: cuda.core has no error of the driver's for that.
 nb::object end_building(nb::handle self) {
-  self_as<PyGraphBuilder>(self).use([](GraphBuilder& builder) { builder.end_building(); });
+  try {
+    self_as<PyGraphBuilder>(self).use([](GraphBuilder& builder) { builder.end_building(); });
+  } catch (const DriverError& error) {
+    constexpr int invalidated = 901;
+    if (error.code() != invalidated) throw;
+    raise(from_package(Package::RuntimeInvalidatedError), error.what());
+  }
   return nb::borrow(self);
 }
 
-nb::object split(nb::handle self, std::int64_t count) {
-  const auto wanted = static_cast<std::size_t>(count < 0 ? 0 : count);
+nb::object split(nb::handle self, Int count) {
+  const auto wanted = static_cast<std::size_t>(count < 0 ? 0 : static_cast<int>(count));
   auto forks = self_as<PyGraphBuilder>(self).use([&](GraphBuilder& builder) { return builder.split(wanted); });
   return builder_tuple(std::move(forks), self);
 }

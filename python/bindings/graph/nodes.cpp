@@ -70,9 +70,15 @@ void bind_child_node(nb::module_& module) {
       });
 }
 
+std::shared_ptr<const std::function<void()>> last_callback(const PyGraphNode& self) {
+  const std::lock_guard lock(self.known.exclusion);
+  return self.known.last_callback;
+}
+
 std::string describe_callback(const PyGraphNode& self) {
   const HostCallbackNode node(*self.node);
-  const auto function = without_gil([&] { return node.function(); });
+  auto function = last_callback(self);
+  if (function == nullptr) function = without_gil([&] { return node.function(); });
   if (function == nullptr) {
     return " cfunc=" + hex(without_gil([&] { return reinterpret_cast<std::uintptr_t>(node.c_function()); }));
   }
@@ -82,6 +88,7 @@ std::string describe_callback(const PyGraphNode& self) {
 }
 
 std::shared_ptr<const std::function<void()>> function_of(const PyGraphNode& self) {
+  if (auto function = last_callback(self)) return function;
   unsigned version = 0;
   {
     const std::lock_guard lock(self.known.exclusion);
@@ -114,6 +121,16 @@ void bind_callback_node(nb::module_& module) {
          },
          nb::arg("fn").none(), nb::kw_only(), nb::arg("user_data") = nb::none(),
          "Another function, for graphs instantiated from now on.")
+      .def(
+          "destroy",
+          [](const PyGraphNode& self) {
+            if (auto function = function_of(self)) {
+              const std::lock_guard lock(self.known.exclusion);
+              self.known.last_callback = std::move(function);
+            }
+            without_gil([&] { self.node->destroy(); });
+          },
+          "Takes the node out of the graph. It goes on telling its callback.")
       .def("_details", describe_callback);
 }
 

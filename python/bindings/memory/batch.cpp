@@ -62,11 +62,17 @@ CopyOptions copy_options(nb::handle options) {
   const auto is = [&](const char* field, const char* value) {
     return nb::cast<bool>(nb::bool_(options.attr(field).equal(nb::str(value))));
   };
+  const auto hint = [&](const char* field) {  // cuda.core leaves out what is no location
+    const nb::object place = options.attr(field);
+    const bool is_place = PyObject_IsInstance(place.ptr(), from_package(Package::Device).ptr()) == 1 ||
+                          PyObject_IsInstance(place.ptr(), from_package(Package::Host).ptr()) == 1;
+    return memory_location(is_place ? place : nb::object(nb::none()));
+  };
   return {.src_access_order = is("src_access_order", "during_api_call") ? CopySourceOrder::during_api_call
                               : is("src_access_order", "any")           ? CopySourceOrder::any
                                                                         : CopySourceOrder::stream,
-          .src_location_hint = memory_location(options.attr("src_location_hint")),
-          .dst_location_hint = memory_location(options.attr("dst_location_hint")),
+          .src_location_hint = hint("src_location_hint"),
+          .dst_location_hint = hint("dst_location_hint"),
           .prefer_overlap_with_compute = is("overlap_mode", "prefer_overlap_with_compute")};
 }
 

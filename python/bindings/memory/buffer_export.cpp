@@ -83,11 +83,11 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   try {
     const PyBuffer& buffer = *nb::inst_ptr<PyBuffer>(object);
     if (!buffer.is_open()) {
-      PyErr_SetString(PyExc_BufferError, "the buffer has been closed");
+      PyErr_SetString(PyExc_TypeError, "the buffer has been closed");
       return -1;
     }
     if (!is_host_accessible(buffer)) {
-      PyErr_SetString(PyExc_BufferError, "the buffer's memory is not accessible from the host");
+      PyErr_SetString(PyExc_TypeError, "the buffer's memory is not accessible from the host");
       return -1;
     }
     auto memory = std::make_unique<Buffer>(buffer.share());

@@ -272,7 +272,7 @@ void bind_memory(nb::module_& module) {
           },
           "RuntimeError: it is of no device.")
       .def("__init__",
-           [](PyLegacyPinnedMemoryResource* self) {
+           [](PyLegacyPinnedMemoryResource* self, const nb::args&, const nb::kwargs&) {  // cuda.core takes any too
              new (self) PyLegacyPinnedMemoryResource{{LegacyPinnedMemoryResource::create()}};
            })
       .def("__repr__", [](const PyLegacyPinnedMemoryResource&) { return "<LegacyPinnedMemoryResource>"; })

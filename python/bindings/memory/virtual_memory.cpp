@@ -9,6 +9,7 @@ namespace {
 
 struct PyVirtualMemoryResource : PyMemoryResource {
   nb::object config;
+  bool refused = false;  ///< `config` cannot be: allocations say why, as with cuda.core
   VirtualMemoryResource& core() const { return static_cast<VirtualMemoryResource&>(*resource); }
 };
 
@@ -45,16 +46,35 @@ VirtualMemoryResourceOptions options_of(nb::handle config, int device) {
   return options;
 }
 
+// Options that can be, if they can.
+std::optional<VirtualMemoryResourceOptions> possible_options(nb::handle config, int device) {
+  try {
+    return options_of(config, device);
+  } catch (const nb::python_error&) {
+    return std::nullopt;
+  } catch (const nb::builtin_exception&) {
+    return std::nullopt;
+  }
+}
+
+// Throws what is wrong with the options of the resource, if they were refused.
+void require_options(const PyVirtualMemoryResource& self) {
+  if (!self.refused) return;
+  options_of(self.config, self.core().device());
+  throw nb::value_error("the options could not be when the resource was made: make another");
+}
+
 void make(PyVirtualMemoryResource* self, nb::handle device_id, nb::handle config) {
   const int ordinal = device_or_current(device_id);
   const nb::object accepted = accept_options(Package::VirtualMemoryResourceOptions, config);
-  const VirtualMemoryResourceOptions options = options_of(accepted, ordinal);
-  auto made = without_gil([&] { return VirtualMemoryResource::create(Device(ordinal), options); });
-  new (self) PyVirtualMemoryResource{{std::move(made)}, accepted};
+  const auto options = possible_options(accepted, ordinal);
+  auto made = without_gil(
+      [&] { return VirtualMemoryResource::create(Device(ordinal), options.value_or(VirtualMemoryResourceOptions{})); });
+  new (self) PyVirtualMemoryResource{{std::move(made)}, accepted, !options.has_value()};
 }
 
 // The same object where the address stays; otherwise a new one, and the old one is empty.
-nb::object modify_allocation(nb::handle self, nb::handle object, Unsigned new_size, nb::handle config) {
+nb::object modify_allocation(nb::handle self, nb::handle object, nb::handle size, nb::handle config) {
   const auto& resource = nb::cast<const PyVirtualMemoryResource&>(self);
   PyBuffer* wrapped = nullptr;
   if (!nb::try_cast<PyBuffer*>(object, wrapped) || wrapped == nullptr) {
@@ -71,6 +91,8 @@ nb::object modify_allocation(nb::handle self, nb::handle object, Unsigned new_si
   if (!wrapped->resource_object().is(self)) {
     raise(from_package(Package::AttributeValueError), "the buffer is not an allocation of this resource");
   }
+  const bool negative = PyLong_Check(size.ptr()) && PyObject_RichCompareBool(size.ptr(), nb::int_(0).ptr(), Py_LT) == 1;
+  const std::uint64_t new_size = negative ? 0 : unsigned_number(size, "new_size");  // none is shorter than it is
   nb::object accepted;
   std::optional<VirtualMemoryResourceOptions> options;
   if (!config.is_none()) {
@@ -108,6 +130,7 @@ PyBuffer* allocate_virtual(nb::handle self, nb::handle size, nb::handle stream) 
     raise(from_package(Package::CUDAInvalidValueError),
           std::string("CUDA_ERROR_INVALID_VALUE: there are no buffers of ") + nb::str(size).c_str() + " bytes");
   }
+  require_options(nb::cast<const PyVirtualMemoryResource&>(self));
   return allocate_at_once<PyVirtualMemoryResource>(self, {unsigned_number(size, "size")}, stream);
 }
 

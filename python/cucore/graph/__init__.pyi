@@ -529,6 +529,8 @@ class HostCallbackNode(GraphNode):
         """The callable; None for a C function."""
     def update(self, fn: Callable[[], object] | Any, *, user_data: Any = None) -> None:
         """Another function, for graphs instantiated from now on."""
+    def destroy(self) -> None:
+        """Takes the node out of the graph. It goes on telling its callback."""
 
 class KernelNode(GraphNode):
     """A kernel launch."""

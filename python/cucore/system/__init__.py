@@ -11,6 +11,8 @@ LibraryNotFoundError.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as TYPE_CHECKING  # which cuda.core shows too
+
 from cucore import _seam
 from cucore.system import _numbers as numbers
 from cucore.system import _nvml, _structs, exceptions

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from cucore._checked import amount
 from cucore._options import member
 from cucore.system import typing as names
 from cucore.typing import StrEnum
@@ -89,7 +89,7 @@ def word_of(words: Mapping[int, Word], number: int, what: str) -> Word:
 def unsigned(value: Any, what: str) -> int:
     """``value`` as an int that fits into NVML's unsigned int. Raises TypeError, or OverflowError."""
     try:
-        number = operator.index(value)
+        number = amount(what, value)
     except TypeError:
         raise TypeError(f"{what} must be an int, not {type(value).__name__}") from None
     if not 0 <= number < 2**32:

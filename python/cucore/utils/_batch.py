@@ -18,7 +18,8 @@ class CopyOptions:
 
     src_access_order: "stream": the source is read in the order of the stream; "during_api_call": before the call
         returns; "any": at any time until the copy is complete.
-    src_location_hint, dst_location_hint: the Device or Host where managed or pageable memory is, and is to be.
+    src_location_hint, dst_location_hint: the Device or Host where managed or pageable memory is, and is to be; what
+        is neither hints at nothing.
     overlap_mode: "prefer_overlap_with_compute" leaves the SMs to kernels, even if the copy is slower for it.
     """
 
@@ -31,10 +32,6 @@ class CopyOptions:
         order = member(MemcpySrcAccessOrder, self.src_access_order, "src_access_order")
         object.__setattr__(self, "src_access_order", order)
         object.__setattr__(self, "overlap_mode", member(MemcpyOverlapMode, self.overlap_mode, "overlap_mode"))
-        for name in ("src_location_hint", "dst_location_hint"):
-            hint = getattr(self, name)
-            if hint is not None and not isinstance(hint, (Device, Host)):
-                raise TypeError(f"{name} must be a Device, a Host or None, not {type(hint).__name__}")
 
 
 def copy_batch(stream, srcs, dsts, *, options=None):

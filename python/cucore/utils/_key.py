@@ -22,8 +22,8 @@ def make_program_cache_key(*, code, code_type, options, target_type, name_expres
     What cannot be keyed raises ValueError. ``extra_digest`` (bytes of your own that stand for files the options name)
     lifts that for options that name files.
     """
-    if not isinstance(extra_digest, (bytes, bytearray, memoryview, type(None))):
-        raise TypeError(f"extra_digest must be bytes or None, not {type(extra_digest).__name__}")
+    if extra_digest is not None:
+        extra_digest = bytes(extra_digest)
     one = isinstance(name_expressions, (str, bytes))
     name_expressions = (name_expressions,) if one else tuple(name_expressions)
     kind, target, options, names = checked(code, code_type, options, target_type, name_expressions)

@@ -34,9 +34,12 @@ def test_code_is_what_was_given():
 
 
 @pytest.mark.parametrize("module", [5, None, ["a"], 1.5])
-def test_code_of_another_type_is_refused(module):
-    with pytest.raises(TypeError, match="code must be"):
-        cucore.ObjectCode.from_ptx(module)
+def test_code_of_another_type_is_refused_by_what_uses_it(module):
+    code = cucore.ObjectCode.from_ptx(module, name="none")
+    assert (code.code, code.code_type, code.name, code.symbol_mapping) == (module, "ptx", "none", {})
+    for use in (lambda: code.get_kernel("k"), lambda: code.handle, code.load, code.serialize, lambda: hash(code)):
+        with pytest.raises(TypeError, match="code must be"):
+            use()
 
 
 def test_symbol_mapping_takes_str_and_bytes_and_is_shown_as_it_was_given():

@@ -28,6 +28,13 @@ def test_compile_gives_every_target():
     assert not program.compile("ptx").code.endswith(b"\0")
 
 
+def test_a_list_of_one_architecture_compiles_to_every_target():
+    program = cucore.Program(EMPTY, "c++", {"arch": ["sm_90"]})
+    assert b".target sm_90" in program.compile("ptx").code
+    assert program.compile("ltoir").code_type == "ltoir"
+    assert program.compile("cubin").images[0] == ("cubin", "sm_90")
+
+
 def test_backend_and_repr_name_the_compiler():
     program = cucore.Program(EMPTY, "c++", ARCH)
     assert program.backend == "NVRTC" and program.backend is CompilerBackendType.NVRTC

@@ -48,7 +48,7 @@ def test_all_devices_are_the_singletons():
         (10**4, ValueError),
         (10**30, OverflowError),
         ("0", TypeError),
-        (0.5, TypeError),
+        (10000.5, ValueError),
         (2.0**31, OverflowError),
         (b"0", TypeError),
     ],
@@ -66,11 +66,12 @@ def test_none_is_the_current_device(device):
     assert cucore.Device(None) is device and device.can_access_peer(None) is True
 
 
-def test_a_float_that_is_a_whole_number_is_one(device, stream):
+def test_a_float_is_cut_off(device, stream):
     assert cucore.Device(0.0) is device and device.can_access_peer(0.0) is True
     assert device.allocate(64 / 2, stream=stream).size == 32
-    for wrong in (1.5, float("inf"), float("nan"), "32"):
-        with pytest.raises(TypeError):
+    assert device.allocate(32.75, stream=stream).size == 32
+    for wrong, error in ((float("inf"), OverflowError), (float("nan"), ValueError), ("32", TypeError)):
+        with pytest.raises(error):
             device.allocate(wrong, stream=stream)
 
 

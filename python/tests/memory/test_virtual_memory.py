@@ -237,10 +237,15 @@ def test_options_are_checked(device, resource):
         {"peer_access": "x"},
         {"numa_id": 0},
     ):
+        refused = VirtualMemoryResource(device, VirtualMemoryResourceOptions(**wrong))
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            VirtualMemoryResource(device, VirtualMemoryResourceOptions(**wrong))
+            refused.allocate(STEP)
+    refused = VirtualMemoryResource(device, VirtualMemoryResourceOptions(handle_type="win32"))
     with pytest.raises(NotImplementedError, match="win32"):
-        VirtualMemoryResource(device, VirtualMemoryResourceOptions(handle_type="win32"))
+        refused.allocate(STEP)
+    refused.config.handle_type = None
+    with pytest.raises(ValueError, match="make another"):
+        refused.allocate(STEP)
     with pytest.raises(ValueError, match="power of two"):
         VirtualMemoryResource(device, {"addr_align": 3})
     with pytest.raises(TypeError, match="VirtualMemoryResourceOptions"):

@@ -64,7 +64,7 @@ BEHAVIOURS = [
         kind(pool.uuid)
         core.DeviceMemoryResource.from_registry(uuid4())
         core.DeviceMemoryResource.from_allocation_handle(device, -1)
-        core.DeviceMemoryResource.from_allocation_handle(99, 5)
+        core.DeviceMemoryResource.from_allocation_handle(99, 9999)
         core.DeviceMemoryResource.from_allocation_handle(device, pool.allocation_handle).is_mapped
         core.DeviceMemoryResource.from_allocation_handle(device, pool.allocation_handle).is_ipc_enabled
         core.DeviceMemoryResource.from_allocation_handle(device, pool.allocation_handle).allocate(16, stream=stream)
