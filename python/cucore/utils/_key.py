@@ -23,7 +23,10 @@ def make_program_cache_key(*, code, code_type, options, target_type, name_expres
     lifts that for options that name files.
     """
     if extra_digest is not None:
-        extra_digest = bytes(extra_digest)
+        try:
+            extra_digest = bytes(extra_digest)
+        except TypeError:
+            raise TypeError(f"extra_digest must be bytes or None, not {type(extra_digest).__name__}") from None
     one = isinstance(name_expressions, (str, bytes))
     name_expressions = (name_expressions,) if one else tuple(name_expressions)
     kind, target, options, names = checked(code, code_type, options, target_type, name_expressions)

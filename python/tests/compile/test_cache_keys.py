@@ -75,8 +75,9 @@ def test_an_extra_digest_stands_for_files_and_for_nothing_else(how):
     assert key() == key()
     others = [key(arch="sm_90"), key(use_fast_math=True), key(name="other"), key("int x;"), key(target="ptx")]
     assert len({key(), key(extra=b"y"), *others}) == 7
-    for digest in (5, "x", [1]):
-        with pytest.raises(TypeError, match="extra_digest"):
+    assert key(extra=bytearray(b"x")) == key(extra=[ord("x")]) == key()
+    for digest in ("x", 1.5, object()):
+        with pytest.raises(TypeError, match="extra_digest must be bytes"):
             key(extra=digest)
 
 

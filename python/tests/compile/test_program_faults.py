@@ -19,7 +19,6 @@ EMPTY = 'extern "C" __global__ void k() {}'
         ({"max_register_count": "many"}, "max_register_count='many'"),
         ({"std": "c89"}, "std"),
         ({"std": 17}, "std='17'"),
-        ({"time": 5}, "time=5"),
         ({"ofast_compile": "very"}, "ofast_compile"),
     ],
 )

@@ -50,5 +50,5 @@ def test_a_missing_file_has_the_drivers_code(device):
         with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_FILE_NOT_FOUND.*/none/such|/none/such") as caught:
             code.get_kernel("k")
         assert (caught.value.code, caught.value.name) == (301, "CUDA_ERROR_FILE_NOT_FOUND")
-    with pytest.raises(cucore.CUDAError):
-        cucore.ObjectCode.from_cubin("")
+    with pytest.raises(cucore.CUDAError, match="the path is empty"):
+        cucore.ObjectCode.from_cubin("").get_kernel("k")
