@@ -23,6 +23,8 @@ struct PyObjectCode {
   /// The code. Throws TypeError, or the error of an empty path, where what was given is none: as with cuda.core the
   /// first use finds that out.
   const ObjectCode& core() const;
+  /// Another owner of it, for work without the GIL, during which this object may go.
+  ObjectCode held() const { return core(); }
   Owned<ObjectCode> code;  ///< for its type, its name and its mapping
   nb::object given;
   nb::object mapping;  ///< a dict that is never changed, or nothing yet

@@ -301,7 +301,7 @@ PyKernel* from_handle(nb::handle handle, nb::handle mod) {
   }
   Kernel kernel = Kernel::from_handle(reinterpret_cast<KernelHandle>(address), std::move(owner));
   if (!mod.is_none()) {
-    const ObjectCode code = nb::cast<const PyObjectCode&>(mod).core();
+    const ObjectCode code = nb::cast<const PyObjectCode&>(mod).held();
     warn_unless_from(kernel, code);
   }
   return new PyKernel(std::move(kernel));

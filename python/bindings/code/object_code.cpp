@@ -127,7 +127,7 @@ void bind_factory(Class& cls, const char* function, CodeType type, const char* d
 // serialize() as bytes. For code of usual size this is faster than releasing the GIL.
 nb::bytes serialized(const PyObjectCode& self) {
   constexpr std::size_t quick = std::size_t{1} << 16;
-  const ObjectCode code = self.core();
+  const ObjectCode code = self.held();
   if (code.path().empty() && code.code().size() < quick) return bytes_object(code.serialize());
   return bytes_object(without_gil([&] { return code.serialize(); }));
 }
@@ -149,7 +149,7 @@ nb::tuple reduced(PyObjectCode& self) {
 }
 
 nb::object global_variable(nb::handle self, nb::handle name) {
-  const ObjectCode code = nb::cast<const PyObjectCode&>(self).core();
+  const ObjectCode code = nb::cast<const PyObjectCode&>(self).held();
   const std::string symbol = text_of(name, "name");
   const GlobalVariable variable = without_gil([&] { return code.get_global(symbol); });
   return nb::cast(new PyBuffer(Buffer::from_handle(variable.address, variable.size, keep_alive(self))),
@@ -234,7 +234,7 @@ void bind_object_code(nb::module_& module) {
   cls.def_prop_ro(
          "ptx",
          [](const PyObjectCode& self) -> nb::object {
-           const ObjectCode code = self.core();
+           const ObjectCode code = self.held();
            const auto ptx = without_gil([&] { return code.ptx(); });
            return ptx.has_value() ? text_object(*ptx) : nb::none();
          },
@@ -242,7 +242,7 @@ void bind_object_code(nb::module_& module) {
       .def_prop_ro(
           "images",
           [](const PyObjectCode& self) {
-            const ObjectCode code = self.core();
+            const ObjectCode code = self.held();
             nb::list result;
             for (const CodeImage& image : without_gil([&] { return code.images(); })) result.append(image_tuple(image));
             return result;
@@ -259,7 +259,7 @@ void bind_object_code(nb::module_& module) {
       .def_prop_ro(
           "kernels",
           [](const PyObjectCode& self) {
-            const ObjectCode code = self.core();
+            const ObjectCode code = self.held();
             return without_gil([&] { return code.kernel_names(); });
           },
           "Symbols of the kernels, read from the PTX or, where there is none, from a binary.")
@@ -270,14 +270,14 @@ void bind_object_code(nb::module_& module) {
           "handle",
           [](const PyObjectCode& self) -> nb::object {
             if (finalizing()) return nb::none();
-            const ObjectCode code = self.core();
+            const ObjectCode code = self.held();
             return handle_object(Package::CUlibrary, without_gil([&] { return code.handle(); }));
           },
           "The driver's handle (CUlibrary). Loads.")
       .def(
           "get_module",
           [](const PyObjectCode& self) {
-            const ObjectCode code = self.core();
+            const ObjectCode code = self.held();
             try {
               return handle_object(Package::CUmodule, without_gil([&] { return code.get_module(); }));
             } catch (const StateError& error) {
@@ -290,7 +290,7 @@ void bind_object_code(nb::module_& module) {
       .def(
           "load",
           [](const PyObjectCode& self) {
-            const ObjectCode code = self.core();
+            const ObjectCode code = self.held();
             without_gil([&] { code.load(); });
           },
           "Loads now, if that has not happened.")
@@ -305,7 +305,7 @@ void bind_object_code(nb::module_& module) {
               if (known) return new_object<PyKernel>(std::move(known));
             }
             PyErr_Clear();  // text_of() reports the error in the text again
-            const ObjectCode code = self.core();
+            const ObjectCode code = self.held();
             const std::string symbol = text_of(name, "name");
             return new_object<PyKernel>(without_gil([&] { return code.get_kernel(symbol); }));
           },
@@ -323,7 +323,7 @@ void bind_object_code(nb::module_& module) {
       .def(
           "save",
           [](const PyObjectCode& self, nb::handle path) {
-            const ObjectCode code = self.core();
+            const ObjectCode code = self.held();
             const std::filesystem::path file = path_of(path);
             without_gil([&] { code.save(file); });
           },
