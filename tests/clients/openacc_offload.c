@@ -18,7 +18,7 @@ static void fill(float* row, int n, float v) {
 }
 int main(void) {
   enum { n = 512 };
-  CHECK("a device", acc_get_num_devices(acc_device_nvidia) == 1);
+  CHECK("a device", acc_get_num_devices(acc_device_nvidia) >= 1);
   float *a = malloc(n * n * sizeof *a), *b = malloc(n * sizeof *b), *c = malloc(n * sizeof *c);
   for (int i = 0; i < n * n; ++i) a[i] = (float)(i % 13);
   for (int i = 0; i < n; ++i) b[i] = (float)(i % 7);

@@ -28,7 +28,7 @@ int main(void) {
   int on_host = 1;
 #pragma omp target map(from : on_host)
   on_host = omp_is_initial_device();
-  CHECK("runs on the device", !on_host && omp_get_num_devices() == 1);
+  CHECK("runs on the device", !on_host && omp_get_num_devices() >= 1);
 
   double *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y), sum = 0, most = -1;
   for (int i = 0; i < n; ++i) x[i] = i;
