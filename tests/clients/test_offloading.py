@@ -19,9 +19,8 @@ def has_offloading():
     return Path(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()).is_absolute()
 
 
-@pytest.mark.parametrize("form", ["auto", "vector"])
 @pytest.mark.parametrize("language", ["openmp", "openacc"])
-def test_programs_run_on_the_device(language, form, tmp_path):
+def test_programs_run_on_the_device(language, tmp_path):
     folder = driver_folder()
     if folder is None or not has_offloading():
         pytest.skip("no CPU device, or no gcc-12-offload-nvptx")
@@ -41,7 +40,6 @@ def test_programs_run_on_the_device(language, form, tmp_path):
     assert compiled.returncode == 0, compiled.stderr
     environment = plain | {
         "LD_LIBRARY_PATH": str(folder),
-        "CUCORE_CPU_FORM": form,
         "CUCORE_CPU_REPORT": "stderr",
         "OMP_TARGET_OFFLOAD": "MANDATORY",
         "ACC_DEVICE_TYPE": "nvidia",
