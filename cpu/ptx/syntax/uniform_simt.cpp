@@ -3,6 +3,7 @@
 // store that gives a lock back is not guarded: where lanes run in step it is one store, and here one lane does it.
 // Which lanes are threads of their own is in the warp's word of the shared array __nvptx_uni: bits of their numbers.
 #include <algorithm>
+#include <optional>
 
 #include "cpu/ptx/syntax/module_parser.hpp"
 
@@ -27,9 +28,11 @@ bool is_release(const Instruction& store, const std::vector<Instruction>& before
 }  // namespace
 
 void ModuleParser::add_store(Instruction store) {
-  const auto lanes = scopes_.find("__nvptx_uni", function_->registers);
-  const bool is_uniform = lanes && lanes->kind == Entity::Kind::ModuleVariable && !function_->is_entry;
-  if (is_uniform && is_release(store, function_->body)) {
+  // Few stores are such, so that others look no name up.
+  const auto lanes = !function_->is_entry && is_release(store, function_->body)
+                         ? scopes_.find("__nvptx_uni", function_->registers)
+                         : std::nullopt;
+  if (lanes && lanes->kind == Entity::Kind::ModuleVariable) {
     Operand array;
     array.kind = Operand::Kind::Variable;
     array.variable = lanes->index;
