@@ -58,6 +58,23 @@ function(cucore_fuzzer name seeds)
   file(COPY ${seeds}/ DESTINATION ${PROJECT_BINARY_DIR}/seeds/${name})
 endfunction()
 
+# cucore_precompile(name HEADER... | name REUSE_FROM target): headers that most files of a target include, of other libraries
+# above all, are compiled once, by themselves or with another target. Files include what they need all the same: where they
+# are not joined, there are no such headers.
+function(cucore_precompile name)
+  if(NOT CUCORE_JOIN)
+    return()
+  endif()
+  if("REUSE_FROM" IN_LIST ARGN)
+    target_precompile_headers(${name} ${ARGN})
+  else()
+    target_precompile_headers(${name} PRIVATE ${ARGN})
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache must see the contents
+  endif()
+endfunction()
+
 # cucore_test(name [HEADER... | REUSE_FROM test]): a target of GoogleTest files. Not optimised: more time goes into
 # compiling them than into running them. HEADERs, which most of many files include, are compiled once; those of another
 # test serve as well.
@@ -68,13 +85,7 @@ function(cucore_test name)
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
   endif()
   if(ARGN)
-    if(NOT "REUSE_FROM" IN_LIST ARGN)
-      list(PREPEND ARGN PRIVATE)
-    endif()
-    target_precompile_headers(${name} ${ARGN})
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache must see the contents
-    endif()
+    cucore_precompile(${name} ${ARGN})
   endif()
 endfunction()
 

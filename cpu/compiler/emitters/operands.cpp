@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "cpu/compiler/emitters/function_emitter.hpp"
+#include "cpu/ptx/tree/vector_elements.hpp"
 
 namespace cucore::cpu::compiler {
 
@@ -150,13 +151,7 @@ void FunctionEmitter::define(const Operand& operand, Value* value, ptx::Type typ
 }
 
 std::vector<Operand> FunctionEmitter::elements(const Operand& operand) const {
-  if (operand.kind == Operand::Kind::Vector) return operand.elements;
-  if (operand.kind != Operand::Kind::Register || operand.component >= 0) return {operand};
-  std::vector<Operand> components(function.registers[operand.reg].vector_width, operand);
-  if (components.size() > 1) {
-    for (std::size_t i = 0; i < components.size(); ++i) components[i].component = static_cast<std::int8_t>(i);
-  }
-  return components;
+  return vector_elements(operand, function.registers);
 }
 
 }  // namespace cucore::cpu::compiler

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cpu/ptx/syntax/module_parser.hpp"
+#include "cpu/ptx/tree/vector_elements.hpp"
 
 namespace cucore::cpu::ptx {
 
@@ -11,13 +12,11 @@ namespace {
 
 /// `%v` as `{%v.x, %v.y}`; everything else as it is.
 void spell_out(Operand& operand, const std::vector<Register>& registers) {
-  if (operand.kind != Operand::Kind::Register || operand.component >= 0) return;
-  const std::uint8_t width = registers[operand.reg].vector_width;
-  if (width == 1) return;
+  std::vector<Operand> elements = vector_elements(operand, registers);
+  if (operand.kind != Operand::Kind::Register || elements.size() == 1) return;
   Operand list;
   list.kind = Operand::Kind::Vector;
-  list.elements.assign(width, operand);
-  for (std::uint8_t i = 0; i < width; ++i) list.elements[i].component = static_cast<std::int8_t>(i);
+  list.elements = std::move(elements);
   operand = std::move(list);
 }
 
