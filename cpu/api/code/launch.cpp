@@ -199,6 +199,7 @@ CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
 }
 
 CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
+  if (!hfunc) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return of_named_function(hfunc, [&](Function& function) {
     if (!name) return CUDA_ERROR_INVALID_VALUE;
     *name = function.description().name.c_str();

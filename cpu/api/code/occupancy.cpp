@@ -92,8 +92,9 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const C
       report_nvidia_library(caller);  // cuBLAS asks about kernels that are machine code
       return driver_result(size.failure());
     }
-    const int blocks =
-        function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
+    constexpr int most_blocks = 8;  // of clusters that an H200 says a multiprocessor holds, however small they are
+    const unsigned int threads = request.block[0] * request.block[1] * request.block[2];
+    const int blocks = std::min(most_blocks, function.max_active_blocks(threads, request.dynamic_shared));
     // One worker runs all blocks of a cluster, even if they are more than it would take otherwise.
     const int clusters = blocks == 0 ? 0 : std::max(1, blocks / static_cast<int>(*size));
     *numClusters = clusters * static_cast<int>(runtime::multiprocessor_count());

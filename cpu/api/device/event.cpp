@@ -106,8 +106,11 @@ CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEn
 }
 
 CUresult cuIpcGetEventHandle(CUipcEventHandle* pHandle, CUevent event) {
-  return of_event(
-      event, [&](Event& found) { return pHandle ? driver_result(found.share(), pHandle) : CUDA_ERROR_INVALID_VALUE; });
+  return with_context([&](Context&) {
+    const auto found = runtime::find_event(event);
+    if (!found) return CUDA_ERROR_INVALID_HANDLE;
+    return pHandle ? driver_result(found->share(), pHandle) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuIpcOpenEventHandle(CUevent* phEvent, CUipcEventHandle handle) {

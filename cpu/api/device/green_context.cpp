@@ -97,6 +97,7 @@ CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long* greenCtxId) {
 }
 
 CUresult cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx greenCtx, unsigned int flags, int priority) {
+  if (!greenCtx) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return of_green(greenCtx, [&](GreenContext& green) {
     Context* const context = runtime::find_context(green.context);
     if (!phStream || flags != CU_STREAM_NON_BLOCKING || !context) return CUDA_ERROR_INVALID_VALUE;

@@ -44,15 +44,6 @@ CUresult of_mipmapped_array(CUmipmappedArray handle, F&& call) {
   });
 }
 
-CUresult memory_of(const Array& array, size_t extra, CUDA_ARRAY_MEMORY_REQUIREMENTS* out) {
-  constexpr size_t base_alignment = 512;
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
-  *out = {};
-  out->size = array.row_bytes() * array.rows() * array.slices() + extra;
-  out->alignment = base_alignment;
-  return CUDA_SUCCESS;
-}
-
 CUDA_MEMCPY3D one_row(size_t bytes) {
   CUDA_MEMCPY3D request{};
   request.WidthInBytes = bytes;
@@ -111,14 +102,14 @@ CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* pArrayDescriptor, CU
   });
 }
 
-CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements, CUarray array,
-                                      CUdevice device) {
-  return of_array(array, [&](Array& found) {
-    return runtime::find_device(device) ? memory_of(found, 0, memoryRequirements) : CUDA_ERROR_INVALID_DEVICE;
-  });
+// Arrays with planes, sparse arrays and those whose memory is mapped later cannot be made here, so no array is one. An
+// H100's driver refuses to tell the memory of any other.
+CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS*, CUarray array, CUdevice) {
+  return of_array(array, [](Array&) { return CUDA_ERROR_INVALID_VALUE; });
 }
-
-// Arrays with planes and sparse arrays cannot be made here, so no array is one.
+CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS*, CUmipmappedArray mipmap, CUdevice) {
+  return of_mipmapped_array(mipmap, [](MipmappedArray&) { return CUDA_ERROR_INVALID_VALUE; });
+}
 CUresult cuArrayGetPlane(CUarray*, CUarray hArray, unsigned int) {
   return of_array(hArray, [](Array&) { return CUDA_ERROR_INVALID_VALUE; });
 }
@@ -152,19 +143,6 @@ CUresult cuMipmappedArrayGetLevel(CUarray* pLevelArray, CUmipmappedArray hMipmap
     if (!pLevelArray || level >= array.levels().size()) return CUDA_ERROR_INVALID_VALUE;
     *pLevelArray = array.levels()[level]->handle();
     return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements,
-                                               CUmipmappedArray mipmap, CUdevice device) {
-  return of_mipmapped_array(mipmap, [&](MipmappedArray& array) {
-    if (!runtime::find_device(device)) return CUDA_ERROR_INVALID_DEVICE;
-    size_t further = 0;
-    for (size_t i = 1; i < array.levels().size(); ++i) {
-      const Array& level = *array.levels()[i];
-      further += level.row_bytes() * level.rows() * level.slices();
-    }
-    return memory_of(*array.levels().front(), further, memoryRequirements);
   });
 }
 

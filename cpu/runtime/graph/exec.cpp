@@ -264,6 +264,8 @@ Result<CUgraphExec> GraphExec::instantiate(const Graph& graph, std::uint64_t fla
       CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
   if (reason) *reason = CUDA_GRAPH_INSTANTIATE_ERROR;
   if ((flags & ~known_bits) != 0 || (flags & exclusive) == exclusive) return ErrorCode::InvalidValue;
+  const bool is_for_device = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+  if (is_for_device && graph.nodes().empty()) return ErrorCode::InvalidValue;
   auto exec = std::make_shared<GraphExec>();
   exec->flags_ = flags;
   Refusal refusal;
@@ -277,8 +279,7 @@ Result<CUgraphExec> GraphExec::instantiate(const Graph& graph, std::uint64_t fla
     graph.executable = exec;
   }
   const auto handle = reinterpret_cast<CUgraphExec>(exec_table().insert(exec));
-  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
-    exec->device_handle_ = reinterpret_cast<std::uintptr_t>(handle);
+  if (is_for_device) exec->device_handle_ = reinterpret_cast<std::uintptr_t>(handle);
   return handle;
 }
 

@@ -99,11 +99,18 @@ Result<std::string> PtxLinker::complete() {
       if (strong) is_strong[declaration.name] = true;
     }
   }
-  for (std::size_t i = 0; i < inputs_.size(); ++i)
-    for (const Declaration* const missing : symbols[i].unresolved())
-      if (!definer.contains(missing->name))
-        log += "error   : Undefined reference to '" + std::string(missing->name) + "' in '" + inputs_[i].name + "'\n";
   if (!log.empty()) return Failure(ErrorCode::InvalidImage, std::move(log));
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (const Declaration& declaration : symbols[i].declarations()) {
+      if (declaration.linkage != Linkage::Extern || definer.contains(declaration.name)) continue;
+      if (linker::is_supplied(declaration.name)) continue;
+      // As an H200's driver has it, a variable is missed even where no code uses it.
+      if (declaration.is_function && !symbols[i].references().contains(declaration.name)) continue;
+      if (!log.empty()) log += '\n';
+      log += "error   : Undefined reference to '" + std::string(declaration.name) + "' in '" + inputs_[i].name + "'";
+    }
+  }
+  if (!log.empty()) return Failure(ErrorCode::Unknown, std::move(log));
 
   if (inputs_.size() == 1) return inputs_.front().ptx;
   std::string version;

@@ -257,6 +257,14 @@ TEST_F(DeviceGraphs, a_graph_that_was_forgotten_is_complete_before_what_follows)
               log_of_graph(kernels().then("launch_graph", out_, 1, marks(2), forgotten).exec(flags)));
 }
 
+TEST_F(DeviceGraphs, a_graph_without_nodes_is_none_for_the_device) {
+  CUgraph empty = nullptr;
+  CUgraphExec made = nullptr;
+  ASSERT_OK(cuGraphCreate(&empty, 0));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiate(&made, empty, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH));
+  EXPECT_OK(cuGraphDestroy(empty));
+}
+
 TEST_F(DeviceGraphs, tail_launches_follow_the_whole_graph_and_what_it_forgot) {
   const CUgraphExec launching =
       kernels().then("forget_and_tail", out_, marks(5), marks(6), marks(7)).then("leaf", out_, 4).exec();

@@ -83,7 +83,7 @@ TEST_F(DeviceRuntimeLibrary, what_it_does_not_have_is_still_undefined) {
   EXPECT_OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, ptx.data(), ptx.size() + 1, "unit", 0, nullptr, nullptr));
   void* image = nullptr;
   std::size_t size = 0;
-  EXPECT_EQ(CUDA_ERROR_INVALID_IMAGE, cuLinkComplete(link, &image, &size));
+  EXPECT_EQ(CUDA_ERROR_UNKNOWN, cuLinkComplete(link, &image, &size));  // as an H100 has it
   EXPECT_OK(cuLinkDestroy(link));
 }
 

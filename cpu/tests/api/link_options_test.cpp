@@ -32,4 +32,35 @@ TEST_F(LinkOptions, an_input_of_a_link_has_options_and_a_log_of_its_own) {
   EXPECT_OK(cuLinkDestroy(link));
 }
 
+/// What a link of one PTX with these lines says, and its code.
+std::pair<CUresult, std::string> linked(const std::string& lines) {
+  const std::string ptx = ".version 8.0\n.target sm_80\n.address_size 64\n" + lines;
+  char log[256] = "";
+  CUjit_option logs[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUlinkState link = nullptr;
+  EXPECT_OK(cuLinkCreate(2, logs, values, &link));
+  EXPECT_OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(ptx.c_str()), ptx.size() + 1, "a.ptx", 0, nullptr,
+                          nullptr));
+  void* image = nullptr;
+  const CUresult result = cuLinkComplete(link, &image, nullptr);
+  EXPECT_OK(cuLinkDestroy(link));
+  return {result, log};
+}
+
+/// Recorded from an H100.
+TEST_F(LinkOptions, what_a_link_misses_is_told_by_name_and_is_an_unknown_error) {
+  const std::string function = ".extern .func f;\n";
+  const std::string variable = ".extern .global .align 4 .u32 v;\n";
+  const std::string kernel = ".visible .entry k()\n{\nret;\n}\n";
+  const std::string call = ".visible .entry k()\n{\ncall f;\nret;\n}\n";
+  const auto missing = [](const char* name) {
+    return std::string("error   : Undefined reference to '") + name + "' in 'a.ptx'";
+  };
+  EXPECT_EQ(std::pair(CUDA_SUCCESS, std::string()), linked(function + kernel));
+  EXPECT_EQ(std::pair(CUDA_ERROR_UNKNOWN, missing("f")), linked(function + call));
+  EXPECT_EQ(std::pair(CUDA_ERROR_UNKNOWN, missing("v")), linked(variable + kernel));
+  EXPECT_EQ(std::pair(CUDA_ERROR_UNKNOWN, missing("f") + "\n" + missing("v")), linked(function + variable + call));
+}
+
 }  // namespace
