@@ -6,7 +6,9 @@
 #include <tuple>
 
 #include "cpu/ptx/checks/verifier.hpp"
-#include "cpu/ptx/old_spellings.hpp"
+#include "cpu/ptx/rewrites/old_spellings.hpp"
+#include "cpu/ptx/rewrites/uniform_simt.hpp"
+#include "cpu/ptx/rewrites/vector_moves.hpp"
 #include "cpu/ptx/syntax/module_parser.hpp"
 
 namespace cucore::cpu::ptx {
@@ -22,7 +24,11 @@ ParseResult parse(std::string_view text, std::span<const TextPiece> pieces) {
   } catch (const Abandon&) {
     // The diagnostic is in the list already.
   }
-  if (result.diagnostics.empty()) complete_old_spellings(*result.module);
+  if (result.diagnostics.empty()) {
+    spell_out_vector_moves(*result.module, result.diagnostics);
+    guard_releases_of_uniform_warps(*result.module);
+    complete_old_spellings(*result.module);
+  }
   if (result.diagnostics.empty()) verify(*result.module, result.diagnostics);
   if (!result.diagnostics.empty()) {
     result.module.reset();

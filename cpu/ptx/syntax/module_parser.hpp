@@ -125,10 +125,6 @@ class ModuleParser {
   void parse_target_list(const Token& name, bool of_labels);
   void declare_label(const Token& name);
   void parse_instruction(std::optional<Guard> guard, const Token& mnemonic);
-  /// Adds a `mov`, one of whole vector registers as several: see vector_moves.cpp.
-  void add_move(Instruction move);
-  /// Adds a `st`, for one lane where it counts on lanes being in step: see uniform_simt.cpp.
-  void add_store(Instruction store);
   void parse_dot_words(Instruction& instruction);
   void parse_call(Instruction& instruction);
   Guard parse_guard();
@@ -145,8 +141,6 @@ class ModuleParser {
   Operand parse_list(std::string_view close, Operand::Kind kind);
   Operand parse_constant_operand();
   Operand parse_element(Operand array, const Token& name);
-  Operand element_address(Operand array, Operand index, std::uint64_t size, std::uint64_t constant);
-  Operand computed(Opcode opcode, std::vector<Type> types, std::vector<Operand> from);
 
   // Constant expressions.
   Constant parse_constant();

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "cpu/ptx/syntax/module_parser.hpp"
+#include "cpu/ptx/tree/code_writer.hpp"
 #include "cpu/ptx/tree/words.hpp"
 
 namespace cucore::cpu::ptx {
@@ -177,41 +178,10 @@ Operand ModuleParser::parse_element(Operand array, const Token& name) {
   }
   const std::uint64_t constant = accept("+") ? parse_integer_constant("what is added to an index") : 0;
   expect("]");
-  if (bytes != 4) index = computed(Opcode::Cvt, {Type::U32, bytes == 2 ? Type::U16 : Type::U64}, {std::move(index)});
-  return element_address(std::move(array), std::move(index), size, constant);
-}
-
-Operand ModuleParser::element_address(Operand array, Operand index, std::uint64_t size, std::uint64_t constant) {
-  const auto number = [](std::uint64_t value) {
-    Operand operand;
-    operand.kind = Operand::Kind::Integer;
-    operand.integer = static_cast<std::uint32_t>(value);
-    return operand;
-  };
-  Operand offset = computed(Opcode::Mad, {Type::U32}, {std::move(index), number(size), number(constant * size)});
-  const Type address = module_.address_size == 64 ? Type::U64 : Type::U32;
-  if (address == Type::U64) offset = computed(Opcode::Cvt, {Type::U64, Type::U32}, {std::move(offset)});
-  Operand begin = computed(Opcode::Mov, {address}, {std::move(array)});
-  return computed(Opcode::Add, {address}, {std::move(begin), std::move(offset)});
-}
-
-/// A register without a name that an instruction before this one computes. (It has no guard: it touches no memory.)
-Operand ModuleParser::computed(Opcode opcode, std::vector<Type> types, std::vector<Operand> from) {
-  Operand result;
-  result.kind = Operand::Kind::Register;
-  result.reg = static_cast<RegisterId>(function_->registers.size());
-  function_->registers.push_back({.name = "a value between", .type = types.front(), .vector_width = 1});
-  Instruction instruction;
-  instruction.opcode = opcode;
-  instruction.spelt = spelling(opcode);
-  if (opcode == Opcode::Mad) instruction.modifiers.push_back(Modifier::Lo);
-  instruction.types = std::move(types);
-  instruction.operands = std::move(from);
-  instruction.operands.insert(instruction.operands.begin(), result);
-  instruction.position = last_.position;
-  instruction.source = source_;
-  function_->body.push_back(std::move(instruction));
-  return result;
+  CodeWriter writer(*function_, last_.position, source_);
+  if (bytes != 4)
+    index = writer.compute(Opcode::Cvt, {Type::U32, bytes == 2 ? Type::U16 : Type::U64}, {std::move(index)});
+  return writer.element_address(address_type(module_), std::move(array), std::move(index), size, constant);
 }
 
 /// What `name` stands for, without anything that follows it. An undefined name is reported and becomes a Sink.

@@ -244,12 +244,7 @@ void ModuleParser::parse_instruction(std::optional<Guard> guard, const Token& mn
     } while (accept(","));
   }
   expect(";");
-  if (*opcode == Opcode::Mov)
-    add_move(std::move(instruction));
-  else if (*opcode == Opcode::St)
-    add_store(std::move(instruction));
-  else
-    function_->body.push_back(std::move(instruction));
+  function_->body.push_back(std::move(instruction));
 }
 
 void ModuleParser::parse_call(Instruction& instruction) {

@@ -1,5 +1,5 @@
 // Defaults of old PTX: see old_spellings.hpp. Checked against ptxas 13.0 and the code it makes.
-#include "cpu/ptx/old_spellings.hpp"
+#include "cpu/ptx/rewrites/old_spellings.hpp"
 
 #include <algorithm>
 #include <tuple>
