@@ -40,45 +40,51 @@ bool collide(const LaneAccess& earlier, const LaneAccess& later, std::int64_t ro
   return false;
 }
 
-/// A lane of one warp has its place where one of the next warp has, whichever of them it is. `round` as above.
-bool collide_with_next(const LaneAccess& load, const LaneAccess& store, std::int64_t round) {
+/// A lane of one warp has its place where one of another warp has, whichever of them it is. `distances`: how far apart
+/// the warps are. `round` as above.
+bool collide_with_another(const LaneAccess& load, const LaneAccess& store, std::int64_t round,
+                          const std::set<std::uint32_t>& distances) {
   const auto meet = [&](std::size_t warp, std::size_t other) {
+    const auto &before = load.numbers->of_warp(warp), &after = store.numbers->of_warp(other);
+    const auto [first, last] = std::ranges::minmax(before);
+    const auto [first_stored, last_stored] = std::ranges::minmax(after);
+    if (round == 0 && (first_stored - last >= load.bytes || first - last_stored >= store.bytes)) return false;
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
       if ((load.lanes.may_come[warp] >> lane & 1) == 0) continue;
-      for (std::uint32_t one = 0; one < warp_lanes; ++one) {
-        const std::int64_t apart = store.numbers->of_warp(other)[one] - load.numbers->of_warp(warp)[lane];
-        if ((store.lanes.may_come[other] >> one & 1) != 0 && touch(load, store, apart, round)) return true;
-      }
+      for (std::uint32_t one = 0; one < warp_lanes; ++one)
+        if ((store.lanes.may_come[other] >> one & 1) != 0 && touch(load, store, after[one] - before[lane], round))
+          return true;
     }
     return false;
   };
-  for (std::size_t warp = 0; warp + 1 < load.numbers->places.size(); ++warp)
-    if (meet(warp, warp + 1) || meet(warp + 1, warp)) return true;
+  for (const std::size_t distance : distances)
+    for (std::size_t warp = 0; warp + distance < load.numbers->places.size(); ++warp)
+      if (meet(warp, warp + distance) || meet(warp + distance, warp)) return true;
   return false;
 }
 
 }  // namespace
 
-bool LaneConflicts::reach_next_warp(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known) {
+bool LaneConflicts::reach_another_warp(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known) {
   const auto [found, is_new] = known_of_warps_.try_emplace({earlier, later}, false);
-  if (is_new) found->second = reach_next_warp(known[earlier], known[later]);
+  if (is_new) found->second = reach_another_warp(known[earlier], known[later]);
   return found->second;
 }
 
 /// By the lanes' numbers alone; of distances that are doubled or halved from step to step, for the least.
-bool LaneConflicts::reach_next_warp(const LaneAccess& load, const LaneAccess& store) {
-  if (load.is_store || !store.is_store || !load.is_shared || !store.is_shared) return false;
-  if (is_one_warp_ || may_wait_ || load.array != store.array) return false;
+bool LaneConflicts::reach_another_warp(const LaneAccess& load, const LaneAccess& store) {
+  if (load.is_store || !store.is_store || load.is_shared != store.is_shared) return false;
+  if (is_one_warp_ || may_wait_ || load.array != store.array || (!load.is_shared && !load.array)) return false;
   std::set<std::uint32_t> steps = places_.steps_in(load.place);
   steps.merge(places_.steps_in(store.place));
   if (steps.size() > 1) return false;
   if (!steps.empty()) places_.assume(*steps.begin(), 1);
-  const bool may_reach = reach_next_warp_now(load, store);
+  const bool may_reach = reach_another_warp_now(load, store);
   places_.assume_nothing();
   return may_reach;
 }
 
-bool LaneConflicts::reach_next_warp_now(LaneAccess load, LaneAccess store) {
+bool LaneConflicts::reach_another_warp_now(LaneAccess load, LaneAccess store) {
   load.numbers = places_.numbers_of_warps(load.place);
   store.numbers = places_.numbers_of_warps(store.place);
   if (!load.numbers || !store.numbers || load.numbers->common != store.numbers->common) return false;
@@ -86,10 +92,11 @@ bool LaneConflicts::reach_next_warp_now(LaneAccess load, LaneAccess store) {
   const bool counts = load.numbers->counts || store.numbers->counts;
   const bool is_of_two_rounds = counts && !places_.are_of_one_round(load.place, store.place);
   const std::int64_t round = is_of_two_rounds ? std::gcd(load.numbers->steps, store.numbers->steps) : 0;
-  if ((is_of_two_rounds && round == 0) || !collide_with_next(load, store, round)) return false;
+  const std::set<std::uint32_t> distances = places_.distances_of_warps();
+  if ((is_of_two_rounds && round == 0) || !collide_with_another(load, store, round, distances)) return false;
   load.lanes.may_come = places_.without_kept_away(load.lanes);
   store.lanes.may_come = places_.without_kept_away(store.lanes);
-  return collide_with_next(load, store, round);
+  return collide_with_another(load, store, round, distances);
 }
 
 bool LaneConflicts::disturb(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known) {

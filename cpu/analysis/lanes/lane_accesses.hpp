@@ -37,12 +37,12 @@ class LaneConflicts {
 
   /// A load where another lane stored, or a store where another lane loaded or stored. They are known by their numbers.
   bool disturb(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known);
-  /// A store of shared memory where a lane of the warp before or behind loaded.
-  bool reach_next_warp(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known);
+  /// A store where a lane of the warp before or behind loaded, or one of another row of the block.
+  bool reach_another_warp(std::size_t earlier, std::size_t later, const std::vector<LaneAccess>& known);
 
  private:
-  bool reach_next_warp(const LaneAccess& load, const LaneAccess& store);
-  bool reach_next_warp_now(LaneAccess load, LaneAccess store);  ///< as is assumed of distances
+  bool reach_another_warp(const LaneAccess& load, const LaneAccess& store);
+  bool reach_another_warp_now(LaneAccess load, LaneAccess store);  ///< as is assumed of distances
   bool disturb(const LaneAccess& earlier, const LaneAccess& later);
   std::optional<bool> by_numbers(const LaneAccess& earlier, const LaneAccess& later) const;
   std::optional<bool> by_steps(const LaneAccess& earlier, const LaneAccess& later);

@@ -40,7 +40,7 @@ LanePlaces::Kind LanePlaces::kind_of(const Operand& operand) const {
   if (operand.kind == Operand::Kind::Special) {
     const std::string_view name = operand.special.name;
     const bool is_of_lane = name == "%laneid" || name.starts_with("%lanemask") || name == "%tid";
-    const std::int32_t most_axis = name == "%tid" && shape_.is_known() ? 2 : 0;
+    const std::int32_t most_axis = name == "%tid" && shape_.has_rows() ? 2 : 0;
     return is_of_lane && operand.special.axis <= most_axis ? Kind::Varied : Kind::Uniform;
   }
   Kind kind = Kind::Uniform;
@@ -110,7 +110,7 @@ LaneSum LanePlaces::special(const ptx::SpecialRegister& special) {
     symbol.is_lane = special.axis == 0;
     symbol.low = 0;
     symbol.high = (shape_.is_known() ? extents[special.axis] : threads_) - 1;
-    if (special.axis == 0 || shape_.is_known()) symbol.kind = Kind::Varied;
+    if (special.axis == 0 || shape_.has_rows()) symbol.kind = Kind::Varied;
   }
   if (special.name == "%laneid") {
     symbol.is_lane = true;

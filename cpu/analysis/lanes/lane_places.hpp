@@ -58,10 +58,15 @@ class LanePlaces {
     }
     bool is_one_place() const;
   };
-  /// Where each warp is in a row, all are alike, and one is enough.
+  /// Of a block of one row all are alike, and one is enough.
   std::optional<Numbers> numbers_of(const LaneSum& place) { return numbers_of(place, shape_.is_known() ? warps() : 1); }
   /// Of all warps, or of two where all are alike, so that it shows how one reaches into the next.
   std::optional<Numbers> numbers_of_warps(const LaneSum& place) { return numbers_of(place, std::max(warps(), 2U)); }
+  /// How far apart warps are that may have the same places: neighbours, and those of two rows, or planes, of a block.
+  std::set<std::uint32_t> distances_of_warps() const {
+    if (!shape_.is_known()) return {1};
+    return {1, (shape_.x + 31) / 32, (shape_.x * shape_.y + 31) / 32};
+  }
   /// Nothing in it changes from round to round.
   bool stays(const LaneSum& sum) const;
   /// It is computed from what lanes loaded.
@@ -164,7 +169,7 @@ class LanePlaces {
   const ControlFlow& flow_;
   RegisterWriters writers_;
   const Dominators dominators_;
-  const BlockShape shape_;                ///< known if warps are in several rows
+  const BlockShape shape_;                ///< known if the block has several rows, or is one warp
   std::uint32_t threads_ = most_threads;  ///< of a block, at most
   std::vector<Kind> kinds_;               ///< by register
   std::deque<Symbol> symbols_;            ///< whose places in memory stay

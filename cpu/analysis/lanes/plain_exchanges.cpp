@@ -172,7 +172,7 @@ class FunctionSearch {
           *gives = true;
           continue;
         }
-        if (conflicts.reach_next_warp(n, numbers_[i], known_)) {
+        if (conflicts.reach_another_warp(n, numbers_[i], known_)) {
           places_given_anew.insert({static_cast<std::uint32_t>(n), numbers_[i]});
           *gives = true;
         }

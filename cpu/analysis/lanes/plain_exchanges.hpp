@@ -12,9 +12,8 @@
 // computed for every lane of a warp that comes there, as far as comparisons of numbers say who does: `if (t < 8) a[t]
 // += a[t + 8];` is none. So it is with distances that are doubled or halved from step to step, of which those that
 // matter are tried, and with loops, whose places differ by multiples of their steps. Nothing is taken for granted of
-// arrays' ends: who leaves one is in any other one. What all lanes have stored, they may load. Where warps are in
-// several rows of a block, or a block is one warp, the block's shape is known, and code is made for it
-// (block_shape.hpp); elsewhere a warp is in one row.
+// arrays' ends: who leaves one is in any other one. What all lanes have stored, they may load. Where a block has
+// several rows, or is one warp, its shape is known, and code is made for it (block_shape.hpp).
 //
 // Else by a guess. Surely: in shared memory a distance that is doubled or halved from step to step, or that of the lane
 // with some bits flipped. Perhaps: the place is computed from the lane's number in another way, comes from memory, or
@@ -29,12 +28,12 @@
 // other one by one. Of an array that is only written over the stores count, not its loads.
 //
 // Two exchanges go beyond the warp. One is of a place in shared memory that others load, and one thread then stores to,
-// as where thread 0 draws the next ticket. The other is of places that lanes of the warp before or behind load: each
-// thread takes what the one before it left and leaves its own, with one barrier a round; or warps go through a tile,
-// then write to it. Warps of a GPU come from a barrier about together, so that they have all loaded by then. Who stores
-// waits until all others of the block can do nothing else. This counts in all kernels but those that poll, and for
-// these places alone. In the vector form all threads of the block are then one group, which has loaded before any of it
-// stores.
+// as where thread 0 draws the next ticket. The other is of places that lanes of another warp load: each thread takes
+// what the one before it left and leaves its own, with one barrier a round; warps go through a tile, then write to it;
+// or all rows of a block do the same to the same places, `a[threadIdx.x] *= b[threadIdx.x]`, as if they were one. Warps
+// of a GPU start, and come from a barrier, about together, so that they have all loaded by then. Who stores waits until
+// all others of the block can do nothing else. This counts in all kernels but those that poll, and for these places
+// alone. In the vector form all threads of the block are then one group, which has loaded before any of it stores.
 //
 // In what gcc's offloading compiler makes for OpenMP, whose lanes are one thread of the program (uniform SIMT), every
 // access counts, and every atomic operation.

@@ -23,7 +23,8 @@ class Writer {
     is_volatile_ = pick(2) != 0;
     overwrites_only_ = is_shared_ && pick(3) == 0;
     static constexpr Order orders[] = {Order::StoreThenLoad, Order::StoreThenLoad, Order::StoreThenStore,
-                                       Order::LoadThenStore, Order::LoadThenGive,  Order::LoadThenPass};
+                                       Order::LoadThenStore, Order::LoadThenGive,  Order::LoadThenPass,
+                                       Order::LoadThenRepeat};
     if (!is_volatile_ && !overwrites_only_) order_ = orders[pick(std::size(orders))];
     if (order_ != Order::StoreThenLoad) is_shared_ = true;
     const bool goes_beyond_warps = order_ == Order::LoadThenGive || order_ == Order::LoadThenPass;
@@ -35,6 +36,12 @@ class Writer {
       is_shared_ = pick(3) == 0;
       joins_by_barrier_ = is_volatile_ = overwrites_only_ = false;
       order_ = Order::StoreThenLoad;
+    }
+    if (order_ == Order::LoadThenRepeat) {
+      static constexpr std::uint32_t widths[] = {16, 20, 32, 48, 64, 96};
+      is_shared_ = pick(2) != 0;
+      rows_ = 2 + pick(9);
+      threads_ = widths[pick(std::size(widths))] * rows_;
     }
     warps_ = (threads_ + 31) / 32;
     values_.resize(std::size_t{blocks} * threads_);
@@ -48,6 +55,7 @@ class Writer {
     text_ += "  ret;\n}\n";
     return {.blocks = blocks,
             .threads = threads_,
+            .rows = rows_,
             .is_same_on_gpus = is_volatile_ && !counts_on_joins_,
             .ptx = text_,
             .expected = values_};
@@ -56,7 +64,14 @@ class Writer {
  private:
   static constexpr std::uint32_t blocks = 3;
   /// What nothing stands between: one of them in a program, so that each is found by itself.
-  enum class Order : std::uint8_t { StoreThenLoad, StoreThenStore, LoadThenStore, LoadThenGive, LoadThenPass };
+  enum class Order : std::uint8_t {
+    StoreThenLoad,
+    StoreThenStore,
+    LoadThenStore,
+    LoadThenGive,
+    LoadThenPass,
+    LoadThenRepeat
+  };
   using TakesPart = std::function<bool(std::uint32_t lane)>;
 
   unsigned pick(std::size_t below) {
@@ -88,8 +103,10 @@ class Writer {
         "];\n"
         "  ld.param.u64 %far, [cells];\n  ld.param.u64 %own, [out];\n  cvta.to.global.u64 %far, %far;\n"
         "  ld.param.u32 %width, [width];\n"
-        "  cvta.to.global.u64 %own, %own;\n  mov.u32 %t, %tid.x;\n  mov.u32 %b, %ctaid.x;\n  " +
-        (names_no_lanes_ ? "mov.u32 %lane, %t" : "and.b32 %lane, %t, 31") +
+        "  cvta.to.global.u64 %own, %own;\n  mov.u32 %t, %tid.x;\n  mov.u32 %b, %ctaid.x;\n" +
+        (rows_ > 1 ? "  mov.u32 %r1997, %tid.y;\n  mad.lo.u32 %t, %r1997, " + number(threads_ / rows_) + ", %t;\n"
+                   : std::string()) +
+        "  " + (names_no_lanes_ ? "mov.u32 %lane, %t" : "and.b32 %lane, %t, 31") +
         ";\n"
         "  mad.lo.u32 %r1999, %b, " +
         number(threads_) +
@@ -164,6 +181,7 @@ class Writer {
       const unsigned what = pick(4);
       return what == 0 ? vote() : what == 1 ? go_through_rows() : pass_on();
     }
+    if (order_ == Order::LoadThenRepeat) return pick(4) == 0 ? vote() : repeat();
     if (order_ != Order::StoreThenLoad) return depth == 0 && pick(3) == 0 ? again() : overwrite();
     const unsigned what = pick(depth != 0 ? 4 : overwrites_only_ ? 5 : 8);
     const bool names_lanes = what == 2 || what == 4 || what == 6;
@@ -372,6 +390,37 @@ class Writer {
     }
   }
 
+  /// All rows of the block do the same to the same cells with nothing between, as if they were one.
+  void repeat() {
+    const std::string at = fresh(is_shared_ ? "%r" : "%d"), got = fresh("%r"), left = fresh("%r"), row = fresh("%r");
+    const std::string x = fresh("%r"), cell = (is_shared_ ? "shared.u32 " : "global.u32 ");
+    line("bar.sync 0");
+    line("mov.u32 " + x + ", %tid.x");
+    if (is_shared_) {
+      line("mov.u32 " + row + ", block");
+      line("mad.lo.u32 " + at + ", " + x + ", 4, " + row);
+    } else {
+      line("ld.param.u64 " + at + ", [cells]");
+      line("cvta.to.global.u64 " + at + ", " + at);
+      line("mad.lo.u32 " + row + ", %b, " + number(std::uint64_t{warps_} * exchange_cells) + ", " + x);
+      line("mad.wide.u32 " + at + ", " + row + ", 4, " + at);
+    }
+    line("ld." + cell + got + ", [" + at + "]");
+    line("mad.lo.u32 %v, %v, 3, " + got);
+    line("mad.lo.u32 " + left + ", " + got + ", 5, 1");
+    line("st." + cell + "[" + at + "], " + left);
+    line("bar.sync 0");
+    const std::uint32_t width = threads_ / rows_;
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      std::uint32_t* const cells = &cells_[std::size_t{block} * warps_ * exchange_cells];
+      for (std::uint32_t thread = 0; thread < threads_; ++thread) {
+        std::uint32_t& value = values_[std::size_t{block} * threads_ + thread];
+        value = value * 3 + cells[thread % width];
+      }
+      for (std::uint32_t column = 0; column < width; ++column) cells[column] = cells[column] * 5 + 1;
+    }
+  }
+
   void draw_tickets(const std::string& at, unsigned cell, std::uint32_t giver, unsigned tickets) {
     const std::string head = fresh("L"), drawn = fresh("%r"), next = fresh("%r"), p = fresh("%p");
     give(at, giver, "0");
@@ -568,7 +617,7 @@ class Writer {
   }
 
   std::mt19937 random_;
-  std::uint32_t threads_ = 0, warps_ = 0;
+  std::uint32_t threads_ = 0, rows_ = 1, warps_ = 0;
   bool is_shared_ = false, joins_by_barrier_ = false, counts_on_joins_ = false, is_volatile_ = false;
   bool overwrites_only_ = false;
   bool names_no_lanes_ = false;  ///< that a block is one warp is all that tells of lanes; they turn within its width

@@ -13,7 +13,7 @@ namespace cucore::cpu {
 /// `k(u32* cells, u32* out, u32 threads)`; each block has cells of its own in `cells`, or in shared memory and leaves
 /// those alone.
 struct ExchangeProgram {
-  std::uint32_t blocks, threads;  ///< of the launch
+  std::uint32_t blocks, threads, rows;  ///< of the launch: threads of a block, in so many rows
   /// Accesses are volatile and joins are said. Otherwise an H100's results are its own: a compiler moves a plain load
   /// before a store that it can tell to be elsewhere, and nothing promises that lanes join where no barrier says so.
   bool is_same_on_gpus;

@@ -38,7 +38,10 @@ TEST_F(Exchanges, by_plain_accesses_are_those_of_lanes_in_step) {
     ASSERT_OK(cuModuleGetFunction(&function, made, "k"));
     ASSERT_OK(cuMemAlloc(&cells, warps * cucore::cpu::exchange_cells * 4));
     ASSERT_OK(cuMemAlloc(&out, bytes));
-    ASSERT_OK(launch(function, program.blocks, program.threads, nullptr, cells, out, program.threads));
+    std::uint32_t threads = program.threads;
+    void* arguments[] = {&cells, &out, &threads};
+    ASSERT_OK(cuLaunchKernel(function, program.blocks, 1, 1, threads / program.rows, program.rows, 1, 0, nullptr,
+                             arguments, nullptr));
     ASSERT_OK(cuCtxSynchronize());
     std::vector<std::uint32_t> found(program.expected.size());
     ASSERT_OK(cuMemcpyDtoH(found.data(), out, bytes));

@@ -109,6 +109,30 @@ TEST(Lockstep, is_between_plain_loads_and_stores_to_what_other_lanes_load) {
   EXPECT_EQ(Lines{}, points_in(tree("  shr.u32 %x, %y, 2;\n  setp.ge.u32 %p, %t, %x;\n  @%p bra NEXT;\n")));
 }
 
+TEST(Lockstep, goes_beyond_warps_where_all_rows_of_a_block_change_the_same_places) {
+  const std::string global = "  ld.global.u32 %x, [%out];\n  add.u32 %v, %x, %v;\n";
+  const std::string shared = "  ld.shared.u32 %x, [%w];\n  add.u32 %x, %x, %v;\n  st.shared.u32 [%w], %x;\n";
+  for (const std::string& changed : {global, shared}) {
+    using Shape = analysis::BlockShape;
+    for (const Shape& block : {Shape{16, 16, 1}, Shape{32, 8, 1}, Shape{64, 4, 1}, Shape{48, 3, 1}, Shape{32, 1, 8}}) {
+      EXPECT_EQ(block, analysis::shape_of_warps({block.x, block.y, block.z}));
+      EXPECT_TRUE(goes_beyond_warps(changed, block)) << block.x << "\n" << changed;
+    }
+    EXPECT_FALSE(goes_beyond_warps(changed, analysis::shape_of_warps({256, 1, 1})));
+    EXPECT_FALSE(wait_alike(changed, analysis::shape_of_warps({32, 8, 1}), {})) << "so that each has its own code";
+    // One row of them, each its own place, a barrier.
+    EXPECT_FALSE(
+        goes_beyond_warps("  mov.u32 %y, %tid.y;\n  setp.ne.u32 %p, %y, 0;\n  @%p ret;\n" + changed, {32, 8, 1}));
+    EXPECT_FALSE(
+        goes_beyond_warps("  mov.u32 %y, %tid.y;\n  mad.lo.u32 %w, %y, 128, %w;\n"
+                          "  mad.wide.u32 %out, %y, 128, %out;\n" +
+                              changed,
+                          {32, 8, 1}));
+  }
+  EXPECT_FALSE(goes_beyond_warps(global + "  bar.sync 0;\n", {32, 8, 1}));
+  EXPECT_TRUE(wait_alike("", {32, 8, 1}, {}));
+}
+
 TEST(Lockstep, goes_beyond_warps_where_the_next_ones_lanes_load_what_is_stored) {
   const auto passes_on = [](const std::string& from) {
     return "AGAIN:\n  bar.sync 0;\n  ld.shared.u32 %x, [" + from +
