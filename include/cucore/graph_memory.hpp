@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "cucore/buffer.hpp"
+#include "cucore/device.hpp"
 #include "cucore/export.hpp"
 #include "cucore/memory.hpp"
 
@@ -31,7 +32,9 @@ struct GraphMemoryAttributes {
 class CUCORE_API GraphMemoryResource final : public MemoryResource {
  public:
   /// The device's: one for all who ask.
-  static std::shared_ptr<GraphMemoryResource> of(const Device& device);
+  static std::shared_ptr<GraphMemoryResource> of(const Device& device) { return of(device.ordinal()); }
+  /// The same by its ordinal. Where there is no such device, whatever the resource is asked throws.
+  static std::shared_ptr<GraphMemoryResource> of(int ordinal);
 
   /// A node of the graph that is being captured in `stream`. @throws StateError nothing is captured there, or the
   /// capture was invalidated  @throws ValueError `stream` is of another device  @throws DriverError

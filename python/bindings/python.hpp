@@ -272,12 +272,24 @@ T& self_as(nb::handle self) {
   return *nb::inst_ptr<T>(self);
 }
 
-/// Makes `Class()` raise RuntimeError and name the way to get one.
+/// Makes `Class()`, and the __init__() of an object that there is, raise RuntimeError and name the way to get one. What
+/// is asked for by name is on the bare CPython API, since nanobind warns of objects that are made twice.
 template <class T, class Class>
 void forbid_construction(Class& cls, const char* message) {
   cls.def(
       "__init__", [message](T*, const nb::args&, const nb::kwargs&) { throw std::runtime_error(message); },
       nb::arg("args"), nb::arg("kwargs"));
+  nb::object(cls.attr("__init__")).release();  // nanobind calls it without a reference to it
+  static const char* said = message;
+  static PyMethodDef definition{
+      "__init__",
+      // The cast is how CPython takes functions with keywords.
+      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(+[](PyObject*, PyObject*, PyObject*) -> PyObject* {
+        PyErr_SetString(PyExc_RuntimeError, said);
+        return nullptr;
+      })),
+      METH_VARARGS | METH_KEYWORDS, "__init__($self, *args, **kwargs)\n--\n\nRaises RuntimeError."};
+  cls.attr("__init__") = nb::steal(PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(cls.ptr()), &definition));
 }
 
 void bind_package(nb::module_& module);

@@ -227,6 +227,9 @@ nb::object new_object(Arguments&&... arguments) {
   return new_object_of<T>(type, std::forward<Arguments>(arguments)...);
 }
 
+/// Before an event is made: in a child of fork() that is a RuntimeError with cuda.core, and here one of both types.
+void refuse_event_after_fork();
+
 /// EventOptions of Python as the core's: an EventOptions, a dict of its fields or None. Throws TypeError.
 EventOptions event_options(nb::handle options);
 

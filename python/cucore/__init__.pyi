@@ -350,7 +350,6 @@ class Device:
         """A new stream; or, for an object with ``__cuda_stream__``, a Stream around its stream."""
     def __new__(cls, device_id: Device | int | None = None) -> Device: ...
     def __int__(self) -> int: ...
-    def __index__(self) -> int: ...
 
 @dataclass
 class DeviceMemoryResourceOptions:
@@ -688,7 +687,7 @@ class Linker:
     older than 12.3, the driver's own linker (with one RuntimeWarning). No input is loaded. A linked cubin carries the
     PTX it was made from where all inputs have it, host objects and libraries too; get_info_log() says why not where it
     does not. A symbol that two inputs define, and that is not weak, is a ValueError naming both. The options are
-    copied.
+    copied, but for the name, which may change until a link.
     """
     def link(self, target_type: ObjectCodeFormatType | str, *, cache: ProgramCache | None = None) -> ObjectCode:
         """Links to "cubin", "ptx" (of LTO-IR, or one PTX input as it is) or "ltoir" (nvJitLink 13.4), and returns an
@@ -956,9 +955,10 @@ class Program:
     """Source text and options.
 
     ``code_type`` is "c++" (compiled by NVRTC), "ptx" (by nvJitLink, or the driver where there is none) or "nvvm" (by
-    libNVVM). Needs neither a driver nor a GPU when ``options.arch`` is given. The options are copied: later changes to
-    them have no effect. C++ source with ``debug`` or ``lineinfo`` and no ``name`` is also written to a file of the
-    temporary folder, which debuggers show, until the Program is closed or gone.
+    libNVVM). Needs neither a driver nor a GPU when ``options.arch`` is given. Options that are changed later count from
+    the next compile on, but for the name, and for PTX, whose linker is made at once. C++ source with ``debug`` or
+    ``lineinfo`` and no ``name`` is also written to a file of the temporary folder, which debuggers show, until the
+    Program is closed or gone.
     """
     def compile(
         self,
@@ -2537,9 +2537,9 @@ class VirtualMemoryResource(MemoryResource):
     def modify_allocation(
         self, buf: Buffer, new_size: int, config: VirtualMemoryResourceOptions | dict[str, Any] | None = None
     ) -> Buffer:
-        """Makes `buf` at least `new_size` bytes long and keeps what is in it. Returns `buf`, or where it had to move to
-        other addresses a new Buffer, and closes `buf`. One that is as long already only gets the access rights anew.
-        `config`, if given, is the resource's from now on."""
+        """Makes `buf` at least `new_size` bytes long and keeps what is in it. Returns a new Buffer, at the same address
+        where there is room behind it, and closes `buf`. One that is as long already is returned as it is, with the
+        access rights given anew. `config`, if given, is the resource's from now on."""
     def __init__(
         self, device_id: Device | int, config: VirtualMemoryResourceOptions | dict[str, Any] | None = None
     ) -> None: ...

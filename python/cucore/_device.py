@@ -172,9 +172,6 @@ class Device:
     def __int__(self):
         return self._ordinal
 
-    def __index__(self):
-        return self._ordinal
-
     @property
     def name(self):
         """The driver's name for it."""

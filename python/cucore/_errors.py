@@ -156,6 +156,13 @@ class RuntimeInvalidatedError(RuntimeError, CUDAError):
     name = "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"
 
 
+class RuntimeForkedError(RuntimeError, CUDAError):
+    """An event that a child of fork() cannot make, which cuda.core reports without the driver's error."""
+
+    code = 3
+    name = "CUDA_ERROR_NOT_INITIALIZED"
+
+
 class TypeValueError(TypeError, ValueError):
     """A value that cuda.core calls one of a wrong type."""
 

@@ -159,15 +159,15 @@ def import_pool(resource_type, handle, *device):
                 )
             return known
         file, known_uuid = os.dup(int(handle)), handle.uuid
-    elif hasattr(handle, "__index__"):
-        file, known_uuid = os.dup(index(handle)), None
+    elif hasattr(handle, "__index__") or hasattr(handle, "__int__"):
+        file, known_uuid = os.dup(int(handle)), None
     else:
         error = ValueTypeError if isinstance(handle, str) else TypeError
         raise error(f"alloc_handle must be an IPCAllocationHandle or an int, not {type(handle).__name__}")
     kept = _handle(file, known_uuid)
     made = _seam.import_pool(resource_type, file, *device)
     made._ipc_uuid, made._ipc_handle = known_uuid, kept
-    return made
+    return made if known_uuid is None else register(made, known_uuid)
 
 
 def register(resource, pool_uuid_):
@@ -274,8 +274,7 @@ def received_pool(resource_type, handle, device_uuid):
     """A memory resource that has arrived: imported and registered, or the one that is registered already."""
     with handle:
         device = () if device_uuid is None else (Device.from_uuid(device_uuid),)
-        made = resource_type.from_allocation_handle(*device, handle)
-        return made if handle.uuid is None else made.register(handle.uuid)
+        return resource_type.from_allocation_handle(*device, handle)
 
 
 def _send_handle(handle):

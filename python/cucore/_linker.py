@@ -116,10 +116,10 @@ class Linker:
     older than 12.3, the driver's own linker (with one RuntimeWarning). No input is loaded. A linked cubin carries the
     PTX it was made from where all inputs have it, host objects and libraries too; get_info_log() says why not where it
     does not. A symbol that two inputs define, and that is not weak, is a ValueError naming both. The options are
-    copied.
+    copied, but for the name, which may change until a link.
     """
 
-    __slots__ = ("__weakref__", "_has_linked", "_linker", "_logs", "_options")
+    __slots__ = ("__weakref__", "_given", "_has_linked", "_linker", "_logs", "_options")
 
     def __init__(self, *object_codes, options=None):
         if not object_codes:
@@ -127,7 +127,8 @@ class Linker:
         for code in object_codes:
             if not isinstance(code, _seam.ObjectCode):
                 raise TypeError(f"a Linker takes ObjectCodes, not {type(code).__name__}")
-        self._options = replace(accept(LinkerOptions, options))
+        self._given = accept(LinkerOptions, options)
+        self._options = replace(self._given)
         self._has_linked, self._logs = False, None
         used = self.which_backend()
         try:
@@ -163,7 +164,7 @@ class Linker:
                 raise
             raise NvJitLinkInputError(str(fault)) from None
         self._has_linked = True
-        return linked
+        return linked if self._given.name == self._options.name else _renamed(linked, self._given.name)
 
     def get_error_log(self):
         """The linker's error log of the last link. RuntimeError after ``close``, unless it has linked."""
@@ -219,6 +220,11 @@ class Linker:
 
     def __reduce__(self):
         raise TypeError("a Linker cannot be pickled: pickle the ObjectCode that link() returns")
+
+
+def _renamed(code, name):
+    make = getattr(_seam.ObjectCode, f"from_{code.code_type}")
+    return make(code.code, name=name, symbol_mapping=code.symbol_mapping)
 
 
 _warned = False

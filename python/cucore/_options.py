@@ -425,6 +425,13 @@ class ProgramOptions:
                 fields[name] = _copied(value)
         return copy
 
+    def _differs_from(self, copy):
+        """Whether a field other than the name is not as it was in an earlier snapshot."""
+        mine, its = self.__dict__, copy.__dict__
+        return any(
+            mine.get(name) is not its[name] and name != "name" and not _same(mine.get(name), its[name]) for name in its
+        )
+
     def as_bytes(self, backend: Any, target_type: str | None = None) -> list:
         """The flags that ``backend`` ("nvrtc" or "nvvm") is given for these options and ``target_type``."""
         if backend == "nvrtc" or (chosen := str(backend).lower()) == "nvrtc":
@@ -457,6 +464,13 @@ def _current_arch():
     except (CUDAError, RuntimeError):
         return None
     return f"sm_{major}{minor}"
+
+
+def _same(value, other):
+    try:
+        return bool(value == other)
+    except ValueError:  # an array, say, of which nobody can tell
+        return False
 
 
 def _copied(value):

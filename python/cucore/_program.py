@@ -33,6 +33,7 @@ def inputs_of_compile(program, target_type, name_expressions):
         raise ValueError(
             f'Unsupported target_type="{target_type}" for {program.backend}: the targets are {tuple(FORMATS)}'
         )
+    program._heed_changes()
     if program._fault is not None:
         raise program._fault[0](program._fault[1])
     if _is_empty(name_expressions):
@@ -58,9 +59,10 @@ class Program:
     """Source text and options.
 
     ``code_type`` is "c++" (compiled by NVRTC), "ptx" (by nvJitLink, or the driver where there is none) or "nvvm" (by
-    libNVVM). Needs neither a driver nor a GPU when ``options.arch`` is given. The options are copied: later changes to
-    them have no effect. C++ source with ``debug`` or ``lineinfo`` and no ``name`` is also written to a file of the
-    temporary folder, which debuggers show, until the Program is closed or gone.
+    libNVVM). Needs neither a driver nor a GPU when ``options.arch`` is given. Options that are changed later count from
+    the next compile on, but for the name, and for PTX, whose linker is made at once. C++ source with ``debug`` or
+    ``lineinfo`` and no ``name`` is also written to a file of the temporary folder, which debuggers show, until the
+    Program is closed or gone.
     """
 
     __slots__ = (
@@ -69,11 +71,13 @@ class Program:
         "_code",
         "_code_type",
         "_fault",
+        "_given",
         "_keys",
         "_options",
         "_program",
         "_report",
         "_source_file",
+        "_text",
     )
 
     def __init__(self, code, code_type, options=None):
@@ -81,6 +85,7 @@ class Program:
         self._keys = {}  # keys of the program caches by the core's
         kind = KINDS.get(str(code_type).lower())
         given, options = options, accept(ProgramOptions, options)
+        self._given = None
         if kind is None:
             known = tuple(KINDS)
             if options.use_libdevice:
@@ -106,6 +111,14 @@ class Program:
             from cucore._debug_source import with_a_file
 
             code = with_a_file(self, code)
+        self._text = code
+        self._make(code, kind)
+        if kind != "ptx" and given is not None:
+            self._given = options
+        _warn_of_options(kind, self._options)
+
+    def _make(self, code, kind):
+        """The core's program, or the fault in the options that a compile is to tell."""
         try:
             self._program = _seam.CoreProgram(code, kind, self._options)
         except (TypeError, ValueError) as fault:
@@ -119,7 +132,15 @@ class Program:
                 raise NvJitLinkInputError(str(fault)) from None
             self._fault = (NVRTCOptionError if kind == "c++" else NVVMOptionError, str(fault))
             self._program = _seam.CoreProgram(code, kind, ProgramOptions(name=self._options.name, arch="sm_90"))
-        _warn_of_options(kind, self._options)
+
+    def _heed_changes(self):
+        """Makes the core's program anew if the options that were given have changed since it was made."""
+        if self._given is None or not self._given._differs_from(self._options) or self._program.is_closed:
+            return
+        changed = self._given.snapshot()
+        changed.name = self._options.name
+        self._options, self._fault, self._keys = changed, None, {}
+        self._make(self._text, self._code_type)
 
     def compile(self, target_type, name_expressions=(), logs=None, *, cache=None):
         """Compiles to "ptx", "cubin" or "ltoir" and returns an ObjectCode named ``options.name``.
@@ -133,6 +154,7 @@ class Program:
             cache: a ProgramCache, or a program cache of ``cucore.utils``.
         """
         through = None if cache is None or isinstance(cache, _ProgramCache) else _way_of(cache)
+        self._heed_changes()
         plain = isinstance(target_type, str) and self._fault is None and _is_empty(name_expressions)
         target = FORMATS.get(target_type) if plain else None
         if target is None:
@@ -154,6 +176,10 @@ class Program:
         except CUDAError as error:
             self._report = {"log": error.log or "", "cache": "not used", "cache_why": "", "cache_key": ""}
             raise
+        except ValueError as fault:
+            if not isinstance(self._options.arch, (list, tuple)):
+                raise
+            raise NVRTCOptionError(str(fault)) from None  # a list of architectures is no option for cuda.core
         self._report = report
         if logs is not None and report["log"] and report["cache"] not in ("hit", "shared"):
             logs.write(report["log"])

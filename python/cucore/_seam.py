@@ -224,6 +224,7 @@ PLACES = {
     "ProgramCacheStats": "_tuples.ProgramCacheStats",
     "Timer": "_timing.Timer",
     "ToolkitInfo": "_tuples.ToolkitInfo",
+    "RuntimeForkedError": "_errors.RuntimeForkedError",
     "RuntimeInvalidatedError": "_errors.RuntimeInvalidatedError",
     "TypeValueError": "_errors.TypeValueError",
     "ToolkitLibrary": "_tuples.ToolkitLibrary",

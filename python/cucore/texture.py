@@ -129,6 +129,7 @@ class TextureObjectOptions:
 
 def _format(value):
     if not isinstance(value, str):  # a dtype has a name, and a class of NumPy's scalars its own
+        value = value if isinstance(value, type) else getattr(value, "dtype", value)
         name = getattr(value, "__name__", None) if isinstance(value, type) else getattr(value, "name", None)
         if not isinstance(name, str) or not getattr(value, "isnative", True):
             name = value

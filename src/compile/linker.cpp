@@ -204,6 +204,11 @@ struct Linker::State {
                             .log = error_log,
                             .hint = "check that the inputs are for the architecture of the link"});
     }
+    if (inputs.inputs.size() == 1 && inputs.all(CodeType::cubin) &&
+        detail::is_linked_cubin(inputs.inputs.front().bytes)) {
+      image = inputs.inputs.front().bytes;  // there is nothing to link: nvJitLink leaves it out
+      if (!resolved.embed_ptx.value_or(true)) image = detail::elf_strip_section(image, detail::ptx_section);
+    }
     const bool keeps_all = resolved.kernels_used.empty() && resolved.variables_used.empty() &&
                            !resolved.optimize_unused_variables.value_or(false);
     if (backend == LinkerBackend::nvjitlink && keeps_all) {

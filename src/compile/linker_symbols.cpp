@@ -8,6 +8,7 @@
 #include "src/compile/linker_inputs.hpp"
 #include "src/formats/architecture.hpp"
 #include "src/formats/code_symbols.hpp"
+#include "src/formats/cubin.hpp"
 #include "src/formats/device_units.hpp"
 #include "src/formats/elf.hpp"
 
@@ -116,10 +117,13 @@ void refuse_lost_kernels(const LinkInputs& inputs, std::string_view arch, std::s
     for (const Piece& piece : pieces_of(input, arch)) {
       for (const CodeSymbol& symbol : piece.symbols) {
         if (!symbol.is_kernel || symbol.kind == CodeSymbol::undefined || present.contains(symbol.name)) continue;
-        throw NvJitLinkError({.call = "nvJitLinkComplete",
-                              .message = description + ": the linker reported success, but kernel '" + symbol.name +
-                                         "' of " + piece.place + " is not in the result",
-                              .hint = "check that the input is for the architecture of the link"});
+        const bool is_linked = input.type == CodeType(CodeType::cubin) && is_linked_cubin(input.bytes);
+        throw NvJitLinkError(
+            {.call = "nvJitLinkComplete",
+             .message = description + ": the linker reported success, but kernel '" + symbol.name + "' of " +
+                        piece.place + " is not in the result",
+             .hint = is_linked ? "the input is linked already: compile it with the option relocatable_device_code"
+                               : "check that the input is for the architecture of the link"});
       }
     }
   }

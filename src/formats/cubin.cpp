@@ -42,6 +42,13 @@ Cubin read_cubin(std::string_view image) {
 
 std::string architecture_of_cubin(std::string_view image) { return read_cubin(image).arch; }
 
+bool is_linked_cubin(std::string_view image) noexcept {
+  if (image.size() < sizeof(Elf64_Ehdr) || !image.starts_with(ELFMAG)) return false;
+  Elf64_Ehdr header;
+  std::memcpy(&header, image.data(), sizeof header);
+  return header.e_machine == machine_cuda && header.e_type == ET_EXEC;
+}
+
 std::vector<std::string_view> embedded_ptx_modules(std::string_view image) {
   std::vector<std::string_view> modules;
   std::string_view rest = elf_section(image, ptx_section).value_or(std::string_view());

@@ -29,6 +29,9 @@ Cubin read_cubin(std::string_view image);
 /// so it is that of the PTX the cubin carries, if it carries any.
 std::string architecture_of_cubin(std::string_view image);
 
+/// Whether it is linked already (ET_EXEC), so that linkers leave it out: it was not compiled as relocatable.
+bool is_linked_cubin(std::string_view image) noexcept;
+
 /// The PTX modules an image carries, without their NULs; a linked cubin carries one for each input.
 std::vector<std::string_view> embedded_ptx_modules(std::string_view image);
 /// The first of them; nothing if the section does not begin with one.

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <string>
 
-#include "cucore/device.hpp"
 #include "cucore/error.hpp"
+#include "src/device/context_state.hpp"
 #include "src/device/stream_state.hpp"
 #include "src/driver/table.hpp"
 #include "src/error/hexadecimal.hpp"
@@ -16,11 +16,18 @@
 namespace cucore {
 namespace {
 
+driver::CUdevice known_device(int ordinal) {
+  if (ordinal < 0 || ordinal >= detail::device_count()) {
+    driver::fail(driver::CUDA_ERROR_INVALID_DEVICE, "GraphMemoryResource", detail::describe_device(ordinal));
+  }
+  return detail::device_handle(ordinal);
+}
+
 // None of these calls records anything, so a capture that is going on need not forbid them.
 std::uint64_t attribute(int device, int which) {
   std::uint64_t value = 0;
   const detail::RelaxedCaptureScope relaxed;
-  driver::check(driver::table().cuDeviceGetGraphMemAttribute(Device(device).handle(), which, &value),
+  driver::check(driver::table().cuDeviceGetGraphMemAttribute(known_device(device), which, &value),
                 "cuDeviceGetGraphMemAttribute", [&] { return detail::describe_device(device); });
   return value;
 }
@@ -28,7 +35,7 @@ std::uint64_t attribute(int device, int which) {
 void reset(int device, int which) {
   std::uint64_t zero = 0;
   const detail::RelaxedCaptureScope relaxed;
-  driver::check(driver::table().cuDeviceSetGraphMemAttribute(Device(device).handle(), which, &zero),
+  driver::check(driver::table().cuDeviceSetGraphMemAttribute(known_device(device), which, &zero),
                 "cuDeviceSetGraphMemAttribute", [&] { return detail::describe_device(device); });
 }
 
@@ -51,13 +58,13 @@ void require_capture(const detail::StreamState& stream) {
 
 }  // namespace
 
-std::shared_ptr<GraphMemoryResource> GraphMemoryResource::of(const Device& device) {
+std::shared_ptr<GraphMemoryResource> GraphMemoryResource::of(int ordinal) {
   // Never destroyed: buffers in static storage may go later than anything else.
   static auto& all = *new std::map<int, std::shared_ptr<GraphMemoryResource>>;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  auto& known = all[device.ordinal()];
-  if (known == nullptr) known = std::shared_ptr<GraphMemoryResource>(new GraphMemoryResource(device.ordinal()));
+  auto& known = all[ordinal];
+  if (known == nullptr) known = std::shared_ptr<GraphMemoryResource>(new GraphMemoryResource(ordinal));
   return known;
 }
 
@@ -105,7 +112,7 @@ void GraphMemoryResource::reset_used_mem_high() { reset(device_id_, driver::CU_G
 
 void GraphMemoryResource::trim() {
   const detail::RelaxedCaptureScope relaxed;
-  driver::check(driver::table().cuDeviceGraphMemTrim(Device(device_id_).handle()), "cuDeviceGraphMemTrim",
+  driver::check(driver::table().cuDeviceGraphMemTrim(known_device(device_id_)), "cuDeviceGraphMemTrim",
                 [&] { return detail::describe_device(device_id_); });
 }
 

@@ -134,6 +134,12 @@ std::size_t rounded(std::size_t size, std::size_t granularity) {
   return (size + granularity - 1) / granularity * granularity;
 }
 
+std::size_t bytes_of(const std::vector<VirtualPieces::Piece>& mappings) {
+  std::size_t bytes = 0;
+  for (const auto& piece : mappings) bytes += piece.size;
+  return bytes;
+}
+
 int flags_of(VirtualMemoryAccess access) {
   if (access == VirtualMemoryAccess::none) return driver::CU_MEM_ACCESS_FLAGS_PROT_NONE;
   return access == VirtualMemoryAccess::read ? driver::CU_MEM_ACCESS_FLAGS_PROT_READ
@@ -336,12 +342,17 @@ void VirtualMemoryResource::grow(Buffer& buffer, std::size_t new_size, const Vir
                       .hint = "allocate it from the resource, with a size above 0"});
   }
   VirtualPieces& pieces = found->second;
-  if (new_size <= state.size) return detail::grant(pieces.mappings, wanted);
+  const std::size_t mapped = detail::bytes_of(pieces.mappings);  // whole steps, of which the buffer has what was asked
+  if (new_size <= mapped) {
+    detail::grant(pieces.mappings, wanted);
+    state.size = std::max(state.size, new_size);
+    return;
+  }
 
   const std::size_t step = std::max(granularity(), detail::granularity_of(wanted));
   const std::size_t bytes = detail::rounded(new_size, step);
-  const DevicePointer end = state.address + state.size;
-  const std::size_t more = bytes - state.size;
+  const DevicePointer end = state.address + mapped;
+  const std::size_t more = bytes - mapped;
   {
     Undone added;
     if (detail::reserve(added.pieces(), more, 0, end) == end) {
@@ -352,7 +363,7 @@ void VirtualMemoryResource::grow(Buffer& buffer, std::size_t new_size, const Vir
       detail::grant(pieces.mappings, wanted);
       pieces = std::move(all);
       added.keep();
-      state.size = bytes;
+      state.size = new_size;
       return;
     }
   }
@@ -361,7 +372,7 @@ void VirtualMemoryResource::grow(Buffer& buffer, std::size_t new_size, const Vir
   for (const VirtualPieces::Piece& old : pieces.mappings) {
     detail::map_again(moved.pieces(), old, address + (old.address - state.address));
   }
-  detail::map_new(moved.pieces(), {address + state.size, more}, wanted);
+  detail::map_new(moved.pieces(), {address + mapped, more}, wanted);
   detail::grant(moved.pieces().mappings, wanted);
   {
     // Work under way uses the old addresses.
@@ -376,7 +387,7 @@ void VirtualMemoryResource::grow(Buffer& buffer, std::size_t new_size, const Vir
   const Undone replaced(std::move(pieces));
   allocations_->by_address.erase(found);
   state.address = address;
-  state.size = bytes;
+  state.size = new_size;
 }
 
 }  // namespace cucore

@@ -100,6 +100,12 @@ nb::object max_potential_block_size(const PyKernelOccupancy& self, nb::handle ne
     };
     return block_size_result(self.view(on).max_potential_block_size(bytes, limit));
   }
+  if (PyIndex_Check(needed.ptr()) == 0) {
+    throw nb::type_error((std::string("dynamic_shared_memory_needed must be an int, or a function from the block's "
+                                      "size to one, not ") +
+                          Py_TYPE(needed.ptr())->tp_name)
+                             .c_str());
+  }
   const std::size_t bytes = unsigned_number(needed, "dynamic_shared_memory_needed");
   return block_size_result(without_gil([&] { return self.view(on).max_potential_block_size(bytes, limit); }));
 }

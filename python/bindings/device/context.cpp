@@ -99,6 +99,7 @@ void bind_context(nb::module_& module) {
              }));
            })
       .def("_create_event", [](const PyContext& self, bool timing, bool blocking, bool ipc) {
+        refuse_event_after_fork();
         return new_object<PyEvent>(self.use([&](const Context& context) {
           return context.create_event(
               EventOptions{.timing_enabled = timing, .blocking_sync = blocking, .ipc_enabled = ipc});

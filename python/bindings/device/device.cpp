@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "cucore/driver.hpp"
+#include "cucore/process.hpp"
 #include "python/bindings/memory/memory.hpp"
 #include "python/bindings/slots.hpp"
 // After Python.h, which it needs.
@@ -121,7 +122,7 @@ nb::handle bound_context(PyObject* device) {
 template <class Object, class Make>
 PyObject* make_in_context(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names,
                           const char* method, Make make) {
-  if (count == 0 && names == nullptr) {
+  if (count == 0 && names == nullptr && driver_opened()) {  // in a child of fork() it is not
     static PyObject* const context_type = nb::type<PyContext>().ptr();
     const auto bound = bound_context(self);
     if (bound.is_valid() && bound.type().is(context_type)) {
@@ -291,7 +292,7 @@ void bind_device(nb::module_& module) {
   module.def("_default_stream_is_per_thread",
              [] { return without_gil([] { return &Device::default_stream() == &Stream::per_thread_default(); }); });
   module.def("_open_driver_version", []() -> std::optional<int> {
-    if (!devices_asked) return std::nullopt;
+    if (!devices_asked || !driver_opened()) return std::nullopt;  // in a child of fork() it is not open
     const DriverInfo info = without_gil([] { return driver_info(); });
     // The CPU device takes PTX of any version.
     return info.kind == DriverKind::gpu ? std::optional(info.version) : std::nullopt;

@@ -4,6 +4,9 @@
 #include <span>
 
 #include "cucore/device.hpp"
+#include "cucore/driver.hpp"
+#include "cucore/error.hpp"
+#include "cucore/process.hpp"
 #include "python/bindings/wrappers.hpp"
 
 namespace cucore::python {
@@ -50,6 +53,15 @@ nb::object context_of_event(const PyEvent& self) {
 PyType_Slot event_slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_without_value)}, {0, nullptr}};
 
 }  // namespace
+
+void refuse_event_after_fork() {
+  if (driver_opened()) return;
+  try {
+    driver_info();
+  } catch (const DriverError& error) {
+    raise(from_package(Package::RuntimeForkedError), error.what());
+  }
+}
 
 void bind_event(nb::module_& module) {
   auto cls = nb::class_<PyEvent>(

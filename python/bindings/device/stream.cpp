@@ -15,6 +15,7 @@ namespace {
 nb::object record(const PyStream& self, nb::handle event, nb::handle options, bool external) {
   if (event.is_none()) {
     if (external) throw nb::type_error("Stream.record(external=True) needs the event that is to be recorded");
+    refuse_event_after_fork();
     const EventOptions wanted = event_options(options);
     if (wanted.ipc_enabled) from_package(Package::event_descriptor);  // its module registers it with multiprocessing
     return new_object<PyEvent>(self.use([&](const Stream& stream) { return stream.record(wanted); }));

@@ -43,10 +43,9 @@ void bind_condition(nb::module_& module) {
       nb::class_<PyGraphCondition>(module, "GraphCondition", nb::is_weak_referenceable(),
                                    "A value that kernels set and conditional nodes read. It is passed to a kernel "
                                    "as an argument (cudaGraphConditionalHandle).");
-  forbid_construction<PyGraphCondition>(
-      cls, "GraphCondition cannot be instantiated directly: use GraphDefinition.create_condition()");
-  cls.def_prop_ro(
-         "handle", [](const PyGraphCondition& self) { return self.condition.handle(); }, "The driver's number of it.")
+  cls.def("__init__", [](PyGraphCondition* self) { new (self) PyGraphCondition{GraphCondition(0)}; })  // of no graph
+      .def_prop_ro(
+          "handle", [](const PyGraphCondition& self) { return self.condition.handle(); }, "The driver's number of it.")
       .def("__kernel_argument__", [](const PyGraphCondition& self) { return self.condition.handle(); })
       .def(
           "__eq__",

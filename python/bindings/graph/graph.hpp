@@ -59,6 +59,7 @@ struct PyGraphNode : PyGraphPoint {
   explicit PyGraphNode(GraphNode wrapped) : node(std::move(wrapped)) {}
   ~PyGraphNode() override;
   void at(const std::function<void(const GraphPoint&)>& call) const override {
+    if (node->state() == nullptr) throw std::runtime_error("the node is of no graph: use the node of one");
     without_gil([&] { call(*node); });
   }
   std::uint64_t identity() const noexcept { return address(node->identity()); }

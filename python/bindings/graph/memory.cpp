@@ -65,10 +65,16 @@ void bind_attributes(nb::module_& module) {
       });
 }
 
+// A device that there is not is refused when the resource is used, as with cuda.core.
+int ordinal_of(nb::handle device) {
+  const nb::object number = nb::getattr(device, "device_id", device);  // of a Device, or a Buffer
+  return int_number(number, "device_id");
+}
+
 // The object for a device: the one there is, or a new one. `known` maps ordinals to them for ever.
 nb::object object_for(PyObject* known, nb::handle device_id) {
-  const int ordinal = device_ordinal(device_id);
-  auto memory = without_gil([&] { return GraphMemoryResource::of(Device(ordinal)); });
+  const int ordinal = ordinal_of(device_id);
+  auto memory = without_gil([&] { return GraphMemoryResource::of(ordinal); });
   const nb::int_ key(ordinal);
   if (PyObject* const found = PyDict_GetItemWithError(known, key.ptr())) return nb::borrow(found);
   if (PyErr_Occurred() != nullptr) throw nb::python_error();

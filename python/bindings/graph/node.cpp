@@ -132,8 +132,7 @@ void bind_graph_node(nb::module_& module) {
   auto cls = nb::class_<PyGraphNode, PyGraphPoint>(
       module, "GraphNode", nb::is_weak_referenceable(),
       "An operation in a graph. Methods that add nodes add ones that depend on this one.");
-  forbid_construction<PyGraphNode>(
-      cls, "a node cannot be instantiated directly: use the methods of GraphDefinition and GraphNode");
+  cls.def("__init__", [](PyGraphNode* self) { new (self) PyGraphNode(GraphNode()); });
   getter<PyGraphNode, [](const PyGraphNode& self) { return self.node->is_valid(); }>(
       cls, "is_valid", "False once it was destroyed, by itself or with a node above it.");
   getter<PyGraphNode, graph_of>(cls, "graph", "The GraphDefinition it is, or was, in.");
@@ -171,7 +170,10 @@ void bind_graph_node(nb::module_& module) {
            [](nb::handle self) {
              const GraphNodeHandle handle = self_as<PyGraphNode>(self).node->handle();
              return std::string("<") + nb::str(self.type().attr("__name__")).c_str() + " handle=" + hex(handle) +
-                    nb::cast<std::string>(self.attr("_details")()) + ">";
+                    (self_as<PyGraphNode>(self).node->state() == nullptr
+                         ? ""
+                         : nb::cast<std::string>(self.attr("_details")())) +
+                    ">";
            })
       .def("_details", [](const PyGraphNode&) { return ""; })
       .def("__reduce__", refuse_pickling);

@@ -7,7 +7,7 @@
 
 namespace cucore::python {
 
-/// The Python class of a core class of nodes.
+/// The Python class of a core class of nodes. One that is made by calling it is of no graph, as one that was destroyed.
 template <class Node>
 struct PyNode : PyGraphNode {
   using PyGraphNode::PyGraphNode;
@@ -68,8 +68,7 @@ void node_value(Class& cls, const char* name, const char* doc) {
 template <class Object, class Base = PyGraphNode>
 nb::class_<Object, Base> node_class(nb::module_& module, const char* name, const char* doc) {
   nb::class_<Object, Base> cls(module, name, nb::is_weak_referenceable(), doc);
-  forbid_construction<Object>(
-      cls, "a node cannot be instantiated directly: use the methods of GraphDefinition and GraphNode");
+  cls.def("__init__", [](Object* self) { new (self) Object(GraphNode()); });
   return cls;
 }
 

@@ -64,10 +64,8 @@ GraphMemoryType memory_type_of(nb::handle value) {
 nb::object allocate(const PyGraphPoint& self, nb::handle size, nb::handle device, nb::handle memory_type,
                     nb::handle peer_access) {
   GraphAllocationOptions options{.memory_type = memory_type_of(memory_type)};
-  if (PyLong_Check(device.ptr())) {
-    options.device = int_number(device, "device");  // one that there is not is refused as the driver does
-  } else if (!device.is_none()) {
-    options.device = device_ordinal(device);
+  if (!device.is_none()) {  // a Device, a Buffer, or a number; one that there is not is refused as the driver does
+    options.device = int_number(nb::getattr(device, "device_id", device), "device");
   }
   if (!peer_access.is_none()) {
     if (!PyList_Check(peer_access.ptr()) && !PyTuple_Check(peer_access.ptr()) && !PyAnySet_Check(peer_access.ptr())) {

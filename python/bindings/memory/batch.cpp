@@ -1,6 +1,7 @@
 // The batch functions of cucore.utils: their arguments as the core's.
 #include "cucore/batch.hpp"
 
+#include <string>
 #include <vector>
 
 #include "python/bindings/memory/memory.hpp"
@@ -62,11 +63,14 @@ CopyOptions copy_options(nb::handle options) {
   const auto is = [&](const char* field, const char* value) {
     return nb::cast<bool>(nb::bool_(options.attr(field).equal(nb::str(value))));
   };
-  const auto hint = [&](const char* field) {  // cuda.core leaves out what is no location
+  const auto hint = [&](const char* field) {
     const nb::object place = options.attr(field);
-    const bool is_place = PyObject_IsInstance(place.ptr(), from_package(Package::Device).ptr()) == 1 ||
-                          PyObject_IsInstance(place.ptr(), from_package(Package::Host).ptr()) == 1;
-    return memory_location(is_place ? place : nb::object(nb::none()));
+    if (!place.is_none() && PyObject_IsInstance(place.ptr(), from_package(Package::Device).ptr()) != 1 &&
+        PyObject_IsInstance(place.ptr(), from_package(Package::Host).ptr()) != 1) {
+      throw nb::type_error(
+          (std::string(field) + " must be a Device, a Host or None, not " + Py_TYPE(place.ptr())->tp_name).c_str());
+    }
+    return memory_location(place);
   };
   return {.src_access_order = is("src_access_order", "during_api_call") ? CopySourceOrder::during_api_call
                               : is("src_access_order", "any")           ? CopySourceOrder::any

@@ -40,6 +40,10 @@ VirtualMemoryResourceOptions options_of(nb::handle config, int device) {
   const nb::object align = config.attr("addr_align");
   if (!hint.is_none()) options.addr_hint = unsigned_number(hint, "addr_hint");
   if (!align.is_none()) options.addr_align = unsigned_number(align, "addr_align");
+  if ((options.addr_align & (options.addr_align - 1)) != 0) {
+    raise(from_package(Package::CUDAInvalidValueError),
+          "CUDA_ERROR_INVALID_VALUE: addr_align is " + std::to_string(options.addr_align) + ", not a power of two");
+  }
   for (const nb::handle peer : config.attr("peers")) options.peers.push_back(device_ordinal(peer));
   options.self_access = access_of(config, "self_access");
   options.peer_access = access_of(config, "peer_access");
@@ -73,7 +77,7 @@ void make(PyVirtualMemoryResource* self, nb::handle device_id, nb::handle config
   new (self) PyVirtualMemoryResource{{std::move(made)}, accepted, !options.has_value()};
 }
 
-// The same object where the address stays; otherwise a new one, and the old one is empty.
+// A buffer that grows is a new object, as with cuda.core, also where its address stays: the old one is closed.
 nb::object modify_allocation(nb::handle self, nb::handle object, nb::handle size, nb::handle config) {
   const auto& resource = nb::cast<const PyVirtualMemoryResource&>(self);
   PyBuffer* wrapped = nullptr;
@@ -101,6 +105,7 @@ nb::object modify_allocation(nb::handle self, nb::handle object, nb::handle size
   }
   const std::shared_ptr<MemoryResource> kept = resource.resource;
   Buffer buffer = wrapped->share();
+  const std::size_t size_before = buffer.size();
   without_gil([&] {
     auto& core = static_cast<VirtualMemoryResource&>(*kept);
     options ? core.modify_allocation(buffer, new_size, *options) : core.modify_allocation(buffer, new_size);
@@ -109,19 +114,19 @@ nb::object modify_allocation(nb::handle self, nb::handle object, nb::handle size
     const nb::ft_object_guard guard(self);
     nb::cast<PyVirtualMemoryResource&>(self).config = std::move(accepted);
   }
-  if (buffer.handle() == wrapped->address) {
+  if (buffer.size() == size_before) {
     const WithoutGil released;
     buffer = Buffer();
     return nb::borrow(object);
   }
-  auto moved = std::make_unique<PyBuffer>(std::move(buffer));
-  moved->resource = nb::borrow(self);
+  auto grown = std::make_unique<PyBuffer>(std::move(buffer));
+  grown->resource = nb::borrow(self);
   {
     Buffer old = wrapped->take();
     const WithoutGil released;
     old = Buffer();
   }
-  return nb::cast(moved.release(), nb::rv_policy::take_ownership);
+  return nb::cast(grown.release(), nb::rv_policy::take_ownership);
 }
 
 // A size that cannot be is the driver's to refuse, as the other arguments of an allocation are.
@@ -129,6 +134,9 @@ PyBuffer* allocate_virtual(nb::handle self, nb::handle size, nb::handle stream) 
   if (PyLong_Check(size.ptr()) && PyObject_RichCompareBool(size.ptr(), nb::int_(0).ptr(), Py_LT) == 1) {
     raise(from_package(Package::CUDAInvalidValueError),
           std::string("CUDA_ERROR_INVALID_VALUE: there are no buffers of ") + nb::str(size).c_str() + " bytes");
+  }
+  if (PyIndex_Check(size.ptr()) == 0) {
+    throw nb::type_error((std::string("size must be an int, not ") + Py_TYPE(size.ptr())->tp_name).c_str());
   }
   require_options(nb::cast<const PyVirtualMemoryResource&>(self));
   return allocate_at_once<PyVirtualMemoryResource>(self, {unsigned_number(size, "size")}, stream);
@@ -154,9 +162,10 @@ void bind_virtual_memory(nb::module_& module) {
           "The VirtualMemoryResourceOptions it was made with, or that modify_allocation was given since.")
       .def("modify_allocation", modify_allocation, nb::arg("buf").none(), nb::arg("new_size"),
            nb::arg("config") = nb::none(),
-           "Makes `buf` at least `new_size` bytes long and keeps what is in it. Returns `buf`, or where it had to move "
-           "to other addresses a new Buffer, and closes `buf`. One that is as long already only gets the access rights "
-           "anew. `config`, if given, is the resource's from now on.")
+           "Makes `buf` at least `new_size` bytes long and keeps what is in it. Returns a new Buffer, at the same "
+           "address "
+           "where there is room behind it, and closes `buf`. One that is as long already is returned as it is, with "
+           "the access rights given anew. `config`, if given, is the resource's from now on.")
       .def("__reduce__",
            [](nb::handle self) {
              return nb::make_tuple(self.type(), nb::make_tuple(self.attr("device"), self.attr("config")));

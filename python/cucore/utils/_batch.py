@@ -18,8 +18,7 @@ class CopyOptions:
 
     src_access_order: "stream": the source is read in the order of the stream; "during_api_call": before the call
         returns; "any": at any time until the copy is complete.
-    src_location_hint, dst_location_hint: the Device or Host where managed or pageable memory is, and is to be; what
-        is neither hints at nothing.
+    src_location_hint, dst_location_hint: the Device or Host where managed or pageable memory is, and is to be.
     overlap_mode: "prefer_overlap_with_compute" leaves the SMs to kernels, even if the copy is slower for it.
     """
 

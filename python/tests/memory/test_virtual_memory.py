@@ -66,14 +66,22 @@ def test_a_buffer_grows_and_keeps_what_is_in_it(resource, stream, pinned):
     buffer = resource.allocate(STEP, stream=stream)
     buffer.fill(3, stream=stream)
     for steps in (2, 3, 5):
-        before = buffer.handle
         grown = resource.modify_allocation(buffer, steps * STEP)
         assert grown.size == steps * STEP and grown.memory_resource is resource
-        assert (grown is buffer) == (grown.handle == before)
-        assert grown is buffer or buffer.is_closed
+        assert grown is not buffer and buffer.is_closed and not grown.is_closed
         buffer = grown
         assert (contents(buffer, stream, pinned)[:STEP] == 3).all()
         buffer.fill(3, stream=stream)
+    buffer.close()
+
+
+def test_a_buffer_that_has_grown_is_as_long_as_was_asked_and_grows_on(resource, stream, pinned):
+    buffer = resource.allocate(STEP, stream=stream)
+    for size in (STEP + 1, STEP + 2, 2 * STEP, 2 * STEP + 1):
+        buffer = resource.modify_allocation(buffer, size)
+        assert buffer.size == size
+    buffer.fill(3, stream=stream)
+    assert (contents(buffer, stream, pinned) == 3).all()
     buffer.close()
 
 
@@ -247,7 +255,7 @@ def test_options_are_checked(device, resource):
     with pytest.raises(ValueError, match="make another"):
         refused.allocate(STEP)
     with pytest.raises(ValueError, match="power of two"):
-        VirtualMemoryResource(device, {"addr_align": 3})
+        VirtualMemoryResource(device, {"addr_align": 3}).allocate(STEP)
     with pytest.raises(TypeError, match="VirtualMemoryResourceOptions"):
         VirtualMemoryResource(device, 7)
     aligned = VirtualMemoryResource(device, {"addr_align": 16 * STEP}).allocate(STEP)

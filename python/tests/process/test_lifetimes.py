@@ -206,6 +206,28 @@ def test_fork_after_the_first_cuda_call_warns_once_and_where():
     assert (done.stdout, done.stderr) == ("[]\n[('UserWarning', '<string>', True)] []\n", "")
 
 
+def test_a_child_of_fork_compiles_and_is_told_what_it_cannot():
+    done = run_python("""
+        import os, warnings, cucore
+        warnings.simplefilter("ignore")
+        device = cucore.Device()
+        device.set_current()
+        stream = device.create_stream()
+        child = os.fork()
+        if child == 0:
+            program = cucore.Program('extern "C" __global__ void k() {}', "c++", {"arch": "sm_90"})
+            print(program.compile("ptx").code_type, program.compile("cubin").code_type)
+            for make in (stream.record, device.create_event, lambda: device.create_event({"timing_enabled": True})):
+                try:
+                    make()
+                except RuntimeError as error:
+                    print(isinstance(error, cucore.CUDAError), error.code, "spawn" in str(error), flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        """)
+    assert (done.stdout, done.stderr) == ("ptx cubin\n" + 3 * "True 3 True\n", "")
+
+
 def test_a_program_that_only_starts_others_is_not_warned_of_fork():
     done = run_python("""
         import subprocess, sys, cucore

@@ -106,8 +106,7 @@ def run(package, first=0, areas=AREAS):
     number, told_used, told_shown = 0, set(), set()
     for area in areas:
         module = importlib.import_module(area)
-        applies = getattr(module, "applies", lambda snippet: True)
-        snippets = list(dict.fromkeys(filter(applies, module.BEHAVIOURS)))
+        snippets = list(dict.fromkeys(module.BEHAVIOURS))
         names = {**shared, **module.names(types.SimpleNamespace(**shared))} if number + len(snippets) > first else {}
         for snippet in snippets:
             number += 1

@@ -93,6 +93,7 @@ BEHAVIOURS = lines(
     core.Program(SOURCE, 'c++', {'arch': 'x'}).compile('ptx').code_type
     core.Program(SOURCE, 'c++', {'arch': 'x'})
     k = core.Linker(cubin).link('cubin'); k.get_kernel('k')
+    k = core.Linker(cubin).link('cubin'); core.launch(stream, one, k.get_kernel('k'), buffer); stream.sync(); k.name, k.code_type
     k = core.Linker(cubin).link('cubin'); len(k.code) > 1000
     k = core.Linker(ptx, options={'arch': arch}).link('cubin'); k.get_kernel('k').num_arguments
     core.Device(1).set_current(); s = core.Device(1).create_stream(); device.set_current(); b = resource.allocate(64, stream=stream); b.fill(1, stream=s)

@@ -106,6 +106,17 @@ BEHAVIOURS = lines(
     core.Program(SOURCE, 'c++', {'arch': arch, 'name': 'mine'}).compile('ptx').name
     core.Program(SOURCE, 'c++', {'arch': arch}).compile('ptx').name
     o = core.ProgramOptions(arch=arch); p = core.Program(SOURCE, 'c++', o); o.arch = 'sm_1'; p.compile('ptx').code_type
+    o = core.ProgramOptions(arch=arch, define_macro='V=1'); p = core.Program(VALUE, 'c++', o); o.define_macro = 'V=777'; b'777' in p.compile('ptx').code
+    o = core.ProgramOptions(arch=arch, define_macro='V=1'); p = core.Program(VALUE, 'c++', o); c = p.compile('ptx'); o.define_macro = 'V=777'; b'777' in c.code, b'777' in p.compile('ptx').code
+    o = core.ProgramOptions(arch=arch, define_macro=['V=1']); p = core.Program(VALUE, 'c++', o); o.define_macro[0] = 'V=777'; b'777' in p.compile('ptx').code
+    o = {'arch': arch, 'define_macro': ['V=1']}; p = core.Program(VALUE, 'c++', o); o['define_macro'][0] = 'V=777'; b'777' in p.compile('ptx').code
+    o = {'arch': arch, 'define_macro': 'V=1'}; p = core.Program(VALUE, 'c++', o); o['define_macro'] = 'V=777'; b'777' in p.compile('ptx').code
+    o = core.ProgramOptions(arch=arch, name='first'); p = core.Program(SOURCE, 'c++', o); o.name = 'second'; p.compile('ptx').name
+    o = core.ProgramOptions(arch=arch); p = core.Program(ptx.code.decode(), 'ptx', o); o.arch = 'sm_1'; p.compile('cubin').code_type
+    o = core.ProgramOptions(arch=arch, name='first'); p = core.Program(ptx.code.decode(), 'ptx', o); o.name = 'second'; p.compile('cubin').name
+    o = core.ProgramOptions(arch=arch); p = core.Program(SOURCE, 'c++', o); p.close(); o.max_register_count = 32; p.compile('ptx')
+    o = core.ProgramOptions(arch=arch); p = core.Program(SOURCE, 'c++', o); o.std = 'c++99'; raised(lambda: p.compile('ptx')); o.std = 'c++17'; p.compile('ptx').code_type
+    o = core.LinkerOptions(arch=arch, name='first'); k = core.Linker(ptx, options=o); o.name = 'second'; o.arch = 'sm_1'; k.link('cubin').name
     o = core.ProgramOptions(arch=arch, define_macro=['A=1', ('B', '2'), 'C']); o.as_bytes('nvrtc')
     o = core.ProgramOptions(arch=arch, define_macro=('B', '2')); o.as_bytes('nvrtc')
     o = core.ProgramOptions(arch=arch, std='c++17', include_path=['/a', '/b'], lineinfo=True, debug=False, fma=True); o.as_bytes('nvrtc')
@@ -272,4 +283,4 @@ BEHAVIOURS = lines(
 
 
 def names(shared):
-    return {}
+    return {"VALUE": 'extern "C" __global__ void k(int* x) { *x = V; }'}

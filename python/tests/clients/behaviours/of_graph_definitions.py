@@ -297,6 +297,10 @@ BEHAVIOURS = [
         kind="AllocNode ChildGraphNode ConditionalNode EmptyNode EventRecordNode EventWaitNode FreeNode GraphNode HostCallbackNode IfElseNode IfNode KernelNode MemcpyNode MemsetNode SwitchNode WhileNode ExecutableGraphNode ExecutableKernelNode ExecutableMemcpyNode ExecutableMemsetNode ExecutableChildGraphNode ExecutableEventRecordNode ExecutableEventWaitNode ExecutableHostCallbackNode Graph GraphBuilder GraphCondition",
     ),
     *each(
+        "n = graph.{kind}(); n.is_valid, n.handle, n.type, hash(n) == hash(n), n == n, len(n.pred), len(n.succ), n.destroy()",
+        kind="AllocNode ChildGraphNode ConditionalNode EmptyNode EventRecordNode EventWaitNode FreeNode GraphNode HostCallbackNode IfElseNode IfNode KernelNode MemcpyNode MemsetNode SwitchNode WhileNode",
+    ),
+    *each(
         "[one.__name__ for one in graph.{kind}.__mro__[1:-1] if one.__name__[0] != '_']",
         kind="AllocNode ChildGraphNode ConditionalNode EmptyNode EventRecordNode EventWaitNode FreeNode HostCallbackNode IfElseNode IfNode KernelNode MemcpyNode MemsetNode SwitchNode WhileNode ExecutableKernelNode ExecutableMemcpyNode ExecutableMemsetNode ExecutableChildGraphNode ExecutableEventRecordNode ExecutableEventWaitNode ExecutableHostCallbackNode",
     ),

@@ -246,6 +246,10 @@ BEHAVIOURS = [
         m = managed(); m.close(stream); m.is_closed
         m = managed(); View.from_any_interface(m, -1).is_device_accessible
         m = managed(); core.launch(stream, one, kernel, m); stream.sync(); np.from_dlpack(m)[:4]
+        buffer.copy_from(other, stream=stream, options=utils.CopyOptions(src_location_hint=5))
+        buffer.copy_from(other, stream=stream, options=utils.CopyOptions(dst_location_hint='x'))
+        buffer.copy_from(other, stream=stream, options=utils.CopyOptions('any', device, core.Host()))
+        utils.copy_batch(stream, [buffer], [other], options=utils.CopyOptions(src_location_hint=5))
         utils.copy_batch(stream, [buffer], [other]) is None
         buffer.fill(3, stream=stream); utils.copy_batch(stream, [buffer], [host]); stream.sync(); np.from_dlpack(host)[:3]
     """),

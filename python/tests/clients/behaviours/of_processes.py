@@ -31,6 +31,8 @@ LOOKS = {
         "x == type(x).from_registry(x.uuid)",
         "type(x).from_registry(x.uuid) is x",
         "x.register(x.uuid) is x",
+        "type(x).from_allocation_handle(core.Device(), x.allocation_handle) is x",
+        "type(x).from_allocation_handle(core.Device(), x.allocation_handle).uuid == x.uuid",
         "core.Buffer.from_ipc_descriptor(x, sent, stream=stream).size",
         "b = core.Buffer.from_ipc_descriptor(x, sent, stream=stream); b.memory_resource is x, b.is_mapped, b.owner",
         "b = core.Buffer.from_ipc_descriptor(x, sent, stream=stream); b.is_device_accessible, b.is_host_accessible",

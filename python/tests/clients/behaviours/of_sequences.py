@@ -29,6 +29,20 @@ CLOSED = "stream event buffer pool cubin graph builder program linker array cont
 BEHAVIOURS = [
     *each("after.{before}(lambda: {asked})", before=BEFORE, asked=ASK),
     *each("in_child(lambda: {asked})", asked=ASK[:14]),
+    *each(
+        "in_child(lambda: {asked})",
+        asked=[
+            "stream.record(event)",
+            "device.create_event()",
+            "device.create_event({'timing_enabled': True})",
+            "device.create_stream()",
+            "core.Program(SOURCE, 'c++', {'arch': arch}).compile('ptx')",
+            "core.Program(SOURCE, 'c++', {'arch': arch}).compile('cubin')",
+            "graph.GraphDefinition()",
+            "core.launch(stream, one, none_)",
+            "core.Device(0).device_id",
+        ],
+    ),
     *lines("""
         two = core.Device(1); two.set_current(); s = two.create_stream(); device.set_current(); s.device.device_id
         two = core.Device(1); two.set_current(); s = two.create_stream(); device.set_current(); core.launch(s, one, none_)

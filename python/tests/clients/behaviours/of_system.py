@@ -1,6 +1,4 @@
-"""What NVML tells of the machine: without `Device` where cuda.bindings are too old for it in cuda.core."""
-
-import os
+"""What NVML tells of the machine."""
 
 from common import each, lines
 
@@ -16,9 +14,24 @@ CALLS = """
 get_clock('sm') get_clock('none') get_clock(5) get_clock('graphics') get_cpu_affinity() get_cpu_affinity('socket')
 get_cpu_affinity('none') get_fan() get_fan(99) get_field_values([1]) get_field_values([]) get_field_values(5)
 get_memory_affinity() get_memory_affinity('none') get_nvlink(0) get_nvlink(99) get_nvlink('x') get_nvlink_count()
-get_nvlinks() get_supported_event_types() get_topology_nearest_gpus('single') get_topology_nearest_gpus('none')
+get_supported_event_types()
 clear_field_values([1]) clear_field_values(5) register_events('pstate') register_events([]) register_events('none')
 register_events(5) to_cuda_device() none
+"""
+PARTS = """
+attributes.compute_instance_slice_count attributes.gpu_instance_slice_count attributes.memory_size_mb
+attributes.multiprocessor_count attributes.shared_copy_engine_count attributes.shared_decoder_count
+attributes.shared_encoder_count attributes.shared_jpeg_count attributes.shared_ofa_count attributes.none
+inforom.bbx_flush_time inforom.board_part_number inforom.configuration_checksum inforom.get_version('oem')
+inforom.get_version('none') inforom.get_version() inforom.image_version inforom.validate() mig.device_count
+mig.is_mig_device mig.mode mig.parent mig.pending_mode mig.get_device_by_index(0) mig.get_device_by_index(-1)
+mig.get_device_by_index('x') mig.get_all_devices()==5 pci_info.base_class pci_info.current_link_generation
+pci_info.current_link_width pci_info.max_link_generation pci_info.max_link_width pci_info.replay_counter
+pci_info.rx_throughput pci_info.sub_class pci_info.subsystem_id pci_info.tx_throughput
+repair_status.channel_repair_pending repair_status.tpc_repair_pending temperature.get_sensor()
+temperature.get_sensor('gpu') temperature.get_thermal_settings(0) temperature.get_thermal_settings('none')
+temperature.get_threshold('gpu_max') temperature.get_threshold('none') temperature.get_threshold(5) temperature.margin
+get_nvlink(0).state get_nvlink(0).version get_nvlink(0).none brand
 """
 ERRORS = """
 AlreadyInitializedError ArgumentVersionMismatchError CorruptedInforomError DeprecatedError DriverNotLoadedError
@@ -29,7 +42,7 @@ NotSupportedError OperatingSystemError ResetRequiredError ResetTypeNotSupportedE
 UnknownError VgpuEccNotSupportedError
 """
 
-ALWAYS = [
+OF_THE_SYSTEM = [
     *each(
         "kind(system.{call})",
         call="get_driver_branch() get_kernel_mode_driver_version() get_num_devices() get_nvml_version() get_process_name(os.getpid()) get_user_mode_driver_version()",
@@ -48,7 +61,7 @@ ALWAYS = [
     """),
 ]
 
-WITH_NVML = [
+OF_DEVICES = [
     *each("kind(first.{name})", name=PROPERTIES),
     *each("first.{name} = 5", name=PROPERTIES),
     *each("first.{name}", name=SAME),
@@ -98,6 +111,11 @@ WITH_NVML = [
     *each("first.bar1_memory_info.{name} >= 0", name="free total used"),
     *each("first.pci_info.{name}", name="bus domain device vendor_id device_id bus_id link_generation none"),
     *each("first.utilization.{name} >= 0", name="gpu memory"),
+    *each("first.{part}", part=PARTS),
+    *each(
+        "int(system.typing.DeviceArch.{name})",
+        name="ADA AMPERE BLACKWELL HOPPER KEPLER MAXWELL PASCAL TURING VOLTA UNKNOWN",
+    ),
     *lines("""
         len(list(system.Device.get_all_devices())) == system.get_num_devices()
         system.Device.get_device_count() == system.get_num_devices()
@@ -116,7 +134,16 @@ WITH_NVML = [
         bool(first)
         len(first)
         copy.copy(first)
-        pickle.dumps(first)
+        pickle.loads(pickle.dumps(first)).index, pickle.loads(pickle.dumps(first)).uuid == first.uuid
+        len(list(first.get_nvlinks()))
+        len(list(first.get_topology_nearest_gpus('single')))
+        list(first.get_topology_nearest_gpus('none'))
+        first.set_cpu_affinity()
+        first.clear_cpu_affinity()
+        system.NvlinkInfo.max_links
+        int(first.arch)
+        system.NvlinkInfo.state is None
+        system.NvlinkInfo.version is None
         first.none
         first.none = 1
         in_thread(lambda: system.Device(index=0).name)
@@ -127,23 +154,14 @@ WITH_NVML = [
         system.NvlinkInfo()
         sorted(one for one in dir(system.typing.DeviceArch) if one.isupper())
         [int(getattr(system.typing.DeviceArch, one)) for one in sorted(dir(system.typing.DeviceArch)) if one.isupper()]
-        [(one, int(getattr(system.typing.FieldId, one))) for one in sorted(dir(system.typing.FieldId)) if one.isupper()]
+        [(one, int(getattr(system.typing.FieldId, one))) for one in sorted(system.typing.FieldId.__members__)]
         system.typing.FieldId(1).name
         system.typing.FieldId(99999)
     """),
 ]
 
-BEHAVIOURS = [*ALWAYS, *WITH_NVML]
-
-
-def applies(snippet):
-    """Whether the peer has what the snippet is about; the environment variable tells both packages."""
-    return snippet in ALWAYS or os.environ.get("BEHAVIOURS_WITH_NVML") == "1"
+BEHAVIOURS = [*OF_THE_SYSTEM, *OF_DEVICES]
 
 
 def names(shared):
-    device = getattr(shared.system, "Device", None)
-    try:
-        return {"first": device(index=0), "second": device(index=1)}
-    except Exception:
-        return {"first": None, "second": None}
+    return {"first": shared.system.Device(index=0), "second": shared.system.Device(index=1)}

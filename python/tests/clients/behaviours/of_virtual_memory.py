@@ -86,13 +86,26 @@ BEHAVIOURS = [
             "virtual.modify_allocation(b)",
             "virtual.modify_allocation(b, 8192, None).size",
             "virtual.modify_allocation(b, 8192, config=core.VirtualMemoryResourceOptions()).size",
-            "virtual.modify_allocation(b, 8192, 5)",
             "virtual.modify_allocation(closed(b), 8192)",
             "virtual.modify_allocation(buf=b, new_size=8192).size",
             "virtual.modify_allocation(b, 1 << 23, core.VirtualMemoryResourceOptions(self_access='r')).size",
             "virtual.deallocate(int(b.handle), b.size)",
         ],
     ),
+    *lines("""
+        v = fresh(); v.modify_allocation(v.allocate(4096), 8192, 5)
+        v = fresh(); b = v.allocate(4096); c = v.modify_allocation(b, (1 << 21) + 1); c.size, b.size, b.is_closed, c is b
+        v = fresh(); b = v.allocate(4096); c = v.modify_allocation(b, 1 << 23); b.close(); c.size, c.is_closed
+        v = fresh(); b = v.allocate(1 << 21); c = v.modify_allocation(b, (1 << 21) + 1); c.size, v.modify_allocation(c, 5) is c
+        kind(core.VirtualMemoryResource(device, core.VirtualMemoryResourceOptions(addr_align=3)))
+        core.VirtualMemoryResource(device, core.VirtualMemoryResourceOptions(addr_align=3)).allocate(16)
+        core.VirtualMemoryResource(device, core.VirtualMemoryResourceOptions(addr_align=-1)).allocate(16)
+        core.VirtualMemoryResource(device, core.VirtualMemoryResourceOptions(addr_align=1 << 23)).allocate(16).size
+        core.VirtualMemoryResource(device, core.VirtualMemoryResourceOptions(addr_hint=5)).allocate(16)
+        core.VirtualMemoryResource(device, core.VirtualMemoryResourceOptions(peers=(5,))).allocate(16)
+        core.VirtualMemoryResource(device, core.VirtualMemoryResourceOptions(peers=(1,))).allocate(16).size
+        core.VirtualMemoryResource(device, core.VirtualMemoryResourceOptions(self_access=None)).is_device_accessible
+    """),
     *each("virtual.modify_allocation({wrong}, 8192)", wrong=["buffer", "None", "5", "'x'"]),
     *each(
         "{call}(core.VirtualMemoryResourceOptions())",
@@ -116,4 +129,7 @@ BEHAVIOURS = [
 
 
 def names(shared):
-    return {"virtual": shared.core.VirtualMemoryResource(shared.device)}
+    def fresh():  # where options may stay that cannot be
+        return shared.core.VirtualMemoryResource(shared.device)
+
+    return {"virtual": fresh(), "fresh": fresh}
