@@ -130,19 +130,6 @@ def test_the_kernels_of_a_result_without_ptx_are_read_from_the_binary():
     assert code.ptx is None and code.kernels == ["k"]
 
 
-def test_a_cubin_that_is_linked_already_is_its_own_link(stream, pinned):
-    whole = compiled(
-        'extern "C" __global__ void k(int* p) { *p = 42; }', "cubin", "whole", relocatable_device_code=False
-    )
-    code = linked(whole, name="again")
-    assert (code.name, code.code, code.ptx) == ("again", whole.code, whole.ptx)
-    assert doubled(code, stream, pinned) == 42
-    assert linked(whole, embed_ptx=False).ptx is None
-    with pytest.raises(core.NvJitLinkError, match="kernel 'k' of input 'whole'.* is not in the result") as failure:
-        linked(whole, compiled("__device__ int other;", "cubin", "other"))
-    assert "relocatable_device_code" in failure.value.hint
-
-
 def test_an_undefined_symbol_is_an_error_that_names_it_and_the_input():
     with pytest.raises(core.NvJitLinkError) as failure:
         linked(caller(), name="lonely")

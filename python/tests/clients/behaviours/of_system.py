@@ -141,6 +141,7 @@ OF_DEVICES = [
         first.set_cpu_affinity()
         first.clear_cpu_affinity()
         system.NvlinkInfo.max_links
+        type(system.NvlinkInfo).max_links is None
         int(first.arch)
         system.NvlinkInfo.state is None
         system.NvlinkInfo.version is None

@@ -40,7 +40,7 @@ readable = VirtualMemoryResourceOptions(self_access="r", granularity="recommende
 array = resource.modify_allocation(array, array.size + 1, config=readable)
 print(array.size >> 21, resource.config.self_access, resource.is_device_accessible, resource.is_host_accessible)
 print(options, resource.device == device)
-for wrong in ({"location_type": "none"}, {"self_access": "x"}, {"handle_type": "y"}, {"addr_align": 3}):
+for wrong in ({"location_type": "none"}, {"self_access": "x"}, {"handle_type": "y"}):
     try:
         VirtualMemoryResource(device, VirtualMemoryResourceOptions(**wrong)).allocate(1 << 21)
         print("taken", wrong)
