@@ -13,7 +13,7 @@ import os
 import sys
 def copies():
     with open("/proc/self/maps") as maps:
-        return sorted({os.path.realpath(line.split()[-1]) for line in maps if "/libcuda.so" in line})
+        return sorted({os.path.realpath(line.split()[-1]) for line in maps if "/libcuda.so." in line})
 """
 USE_BY_BINDINGS = """
 from cuda.bindings import driver
@@ -108,6 +108,18 @@ def test_a_copy_that_is_opened_by_its_path_is_taken(other):
     nvml += "assert str(Path(sys.argv[1]).resolve().with_name('libnvidia-ml.so.1')) in maps\n"
     assert run(load, USE_BY_CUCORE, "use_by_cucore()\n", CHECK, argument=other) == "one\n"
     assert run(load, USE_BY_CUCORE, nvml, CHECK, argument=other) == "one\n"
+
+
+def test_who_opens_it_without_a_version_in_its_name_gets_the_same_copy(own):
+    steps = "import ctypes\nassert ctypes.CDLL('libcuda.so').cuInit(0) == 0\nuse_by_cucore()\n"
+    assert run(USE_BY_CUCORE, steps, CHECK, argument=own, LD_LIBRARY_PATH=str(own.parent)) == "one\n"
+
+
+def test_a_package_that_is_imported_is_found_without_a_version_in_its_name(own):
+    if own.with_name("libcuda.so").is_symlink():
+        pytest.skip("not the Python package")
+    steps = "import ctypes\nimport cucore.cpu_device\nassert ctypes.CDLL('libcuda.so').cuInit(0) == 0\nuse_by_cucore()\n"
+    assert run(USE_BY_CUCORE, steps, CHECK, argument=own, LD_LIBRARY_PATH="") == "one\n"
 
 
 def test_a_second_copy_refuses_to_start_and_says_which_is_in_use(own, other):
