@@ -5,11 +5,13 @@
 
 What is a name in an expression and not `xp` or `sp` is drawn by `Arguments`: arrays of drawn types, shapes and
 strides, and numbers. What needs cuBLAS, cuFFT, cuSOLVER, cuSPARSE or cuRAND is not here; cupy_sweep.py draws the
-functions that a program of CuPy meets first. It is run by hand.
+functions that a program of CuPy meets first. As a unittest it runs the first seed of every group.
 """
 
+import math
 import resource
 import sys
+import unittest
 import warnings
 
 import cupy
@@ -417,8 +419,9 @@ def flat(value):
     return [value]
 
 
-def run(group, which, seed):
-    """Of an expression: nothing if both gave the same, else what differs; and whether NumPy refuses it."""
+def run(group, which, seed, seconds):
+    """Of an expression: nothing if both gave the same in so much processor time, else what differs; and whether NumPy
+    refuses it."""
     kinds, between, every = expressions(group)
     expression = every[which]
     arguments = Arguments(np.random.default_rng([seed, which]), kinds, between)
@@ -436,8 +439,17 @@ def run(group, which, seed):
         except Exception as error:
             said = f"{type(error).__name__}: {str(error)[-300:]}"
         took = resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
-    said = said or (f"took {took:.1f} s of processor time" if took > 5 else "")
+    said = said or (f"took {took:.1f} s of processor time" if took > seconds else "")
     return (f"{group} {which} seed {seed}: {expression}: {said} ({arguments})" if said else ""), ""
+
+
+class Expressions(unittest.TestCase):
+    def test_calls(self):
+        for group in EXPRESSIONS:
+            for which in range(len(expressions(group)[2])):
+                said, _ = run(group, which, 0, seconds=math.inf)
+                with self.subTest(group=group, which=which):
+                    self.assertEqual(said, "")
 
 
 def main():
@@ -446,7 +458,7 @@ def main():
     for seed in range(first, first + number):
         for group in sys.argv[3:] or EXPRESSIONS:
             for which in range(len(expressions(group)[2])):
-                said, skipped = run(group, which, seed)
+                said, skipped = run(group, which, seed, seconds=5)
                 done, wrong, refused = done + 1, wrong + bool(said), refused + bool(skipped)
                 if said or skipped:
                     print(said or skipped, flush=True)
