@@ -1,5 +1,5 @@
-"""The ASTRA toolbox's projectors and reconstructions on CUDA, compared with its own code for the host: compiled kernels,
-which its wheel carries with PTX, that read textures."""
+"""The ASTRA toolbox's projectors and reconstructions on CUDA, compared with its own code for the host: compiled
+kernels, which its wheel carries with PTX, that read textures."""
 
 import unittest
 

@@ -1,5 +1,5 @@
-"""IREE's CUDA target, compared with NumPy: its compiler makes PTX of linear algebra in MLIR by LLVM, and its runtime gives
-it to the driver, which it opens as libcuda.so."""
+"""IREE's CUDA target, compared with NumPy: its compiler makes PTX of linear algebra in MLIR by LLVM, and its runtime
+gives it to the driver, which it opens as libcuda.so."""
 
 import unittest
 

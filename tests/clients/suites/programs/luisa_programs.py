@@ -47,7 +47,7 @@ class Programs(unittest.TestCase):
             n = int(i) + 1
             steps = 0
             while n != 1:
-                if n % 2 == 0:
+                if n % 2 == 0:  # noqa: SIM108  (the language has no conditional expressions)
                     n = n // 2
                 else:
                     n = 3 * n + 1

@@ -1,5 +1,5 @@
-"""TVM's CUDA target, compared with NumPy: Relax functions, which TVM lowers to loops, schedules for GPUs and hands to NVRTC
-as CUDA C++."""
+"""TVM's CUDA target, compared with NumPy: functions of Relax, which TVM lowers to loops, schedules for GPUs and hands
+to NVRTC as CUDA C++."""
 
 import os
 import unittest
@@ -31,10 +31,7 @@ rng = np.random.default_rng(7)
 def run(make, *arrays):
     """What a function of Relax gives on the device; `make` builds its body of variables for the arrays."""
     builder = relax.BlockBuilder()
-    variables = [
-        relax.Var(f"v{i}", relax.TensorType(each.shape, str(each.dtype)))
-        for i, each in enumerate(arrays)
-    ]
+    variables = [relax.Var(f"v{i}", relax.TensorType(each.shape, str(each.dtype))) for i, each in enumerate(arrays)]
     with builder.function("main", variables):
         with builder.dataflow():
             result = builder.emit_output(builder.emit(make(*variables)))
@@ -66,7 +63,9 @@ class Programs(unittest.TestCase):
         for kind in (np.int8, np.uint8, np.int32, np.int64, np.float16, np.float64):
             x, y = (rng.integers(0, 11, (7, 130)).astype(kind) for _ in range(2))
             with self.subTest(kind=kind):
-                np.testing.assert_array_equal(run(lambda a, b: relax.op.add(relax.op.multiply(a, b), a), x, y), x * y + x)
+                np.testing.assert_array_equal(
+                    run(lambda a, b: relax.op.add(relax.op.multiply(a, b), a), x, y), x * y + x
+                )
 
     def test_softmax(self):
         x = floats(33, 1000)
