@@ -2,18 +2,23 @@
 to NVRTC as CUDA C++."""
 
 import os
+import tempfile
 import unittest
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-
-if "CUDA_PATH" not in os.environ:  # else TVM looks for CUDA's headers beside the nvcc in PATH
-    os.environ["CUDA_PATH"] = str(Path(next(iter(find_spec("nvidia").submodule_search_locations))) / "cu13")
-
 import tvm
 from tvm import relax
 from tvm.s_tir import dlight
+
+# TVM looks for CUDA's headers in the folders of an installed toolkit; those of Python's packages lie otherwise.
+toolkit = tempfile.TemporaryDirectory()
+headers = Path(next(iter(find_spec("nvidia").submodule_search_locations))) / "cu13/include"
+for folder in (Path(toolkit.name), Path(toolkit.name, "targets/x86_64-linux")):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "include").symlink_to(headers)
+os.environ["CUDA_PATH"] = toolkit.name
 
 TARGET = tvm.target.Target(
     {
