@@ -1,10 +1,10 @@
 """The CPU device for everything in this process: ``import cucore.cpu_device`` before anything opens the CUDA driver.
 
 From then on ``libcuda.so.1`` is the CPU device for whatever asks for it by that name (cuda.bindings, cuda.core, Numba,
-CuPy, PyCUDA, ...; ``libcuda.so`` too, where the CPU device is the Python package), in this process and those it starts, with
-no ``LD_LIBRARY_PATH`` set beforehand: a library that is loaded is found again by its name. ``libnvidia-ml.so.1`` is the one
-that comes with it. Its settings are read from the environment when this is imported (``CUCORE_CPU_CHECK``,
-``CUCORE_CPU_DEVICES``, ...).
+CuPy, PyCUDA, ...), and ``libcuda.so`` too where the CPU device is the Python package, in this process and those it
+starts, with no ``LD_LIBRARY_PATH`` set beforehand: a library that is loaded is found again by its name.
+``libnvidia-ml.so.1`` is the one that comes with it. Its settings are read from the environment when this is imported
+(``CUCORE_CPU_CHECK``, ``CUCORE_CPU_DEVICES``, ...).
 
 Raises ImportError if another driver is loaded already, or the CPU device is not installed.
 """

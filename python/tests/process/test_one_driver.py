@@ -118,7 +118,8 @@ def test_who_opens_it_without_a_version_in_its_name_gets_the_same_copy(own):
 def test_a_package_that_is_imported_is_found_without_a_version_in_its_name(own):
     if own.with_name("libcuda.so").is_symlink():
         pytest.skip("not the Python package")
-    steps = "import ctypes\nimport cucore.cpu_device\nassert ctypes.CDLL('libcuda.so').cuInit(0) == 0\nuse_by_cucore()\n"
+    steps = "import ctypes\nimport cucore.cpu_device\n"
+    steps += "assert ctypes.CDLL('libcuda.so').cuInit(0) == 0\nuse_by_cucore()\n"
     assert run(USE_BY_CUCORE, steps, CHECK, argument=own, LD_LIBRARY_PATH="") == "one\n"
 
 
