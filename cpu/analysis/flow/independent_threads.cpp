@@ -2,6 +2,8 @@
 #include "cpu/analysis/flow/independent_threads.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "cpu/analysis/flow/control_flow.hpp"
 #include "cpu/analysis/flow/synchronization.hpp"
@@ -62,15 +64,6 @@ bool has_threads_that_meet(const ptx::Module& module, const Reach& reach) {
   });
 }
 
-std::size_t count_meetings(const ptx::Module& module, const Reach& reach) {
-  std::size_t count = 0;
-  for (const ptx::FunctionId id : reach.functions) {
-    const std::vector<ptx::Instruction>& body = module.functions[id].body;
-    count += static_cast<std::size_t>(std::count_if(body.begin(), body.end(), is_convergent));
-  }
-  return count;
-}
-
 std::size_t count_instructions(const ptx::Module& module, const Reach& reach) {
   std::size_t count = 0;
   for (const ptx::FunctionId id : reach.functions) count += module.functions[id].body.size();
@@ -94,6 +87,28 @@ bool may_repeat(const ptx::Module& module, const Reach& reach) {
       });
     });
   });
+}
+
+ThreadWork expected_work(const ptx::Module& module, const Reach& reach, double rounds) {
+  ThreadWork work;
+  const double of_callee = may_repeat(module, reach) ? rounds : 1;
+  for (const ptx::FunctionId id : reach.functions) {
+    const ptx::Function& function = module.functions[id];
+    const ControlFlow flow(function);
+    // A loop that goes back from several places is one.
+    std::map<BlockId, std::set<BlockId>> loops;
+    for (const auto& [edge, loop] : find_loops(flow)) loops[edge.second].insert(loop.begin(), loop.end());
+    for (BlockId block = 0; block < flow.blocks.size(); ++block) {
+      double times = id == reach.functions.front() ? 1 : of_callee;
+      for (const auto& [head, loop] : loops)
+        if (loop.contains(block)) times *= rounds;
+      const auto begin = function.body.begin() + flow.blocks[block].first;
+      const auto end = function.body.begin() + flow.blocks[block].end;
+      work.instructions += times * static_cast<double>(end - begin);
+      work.meetings += times * static_cast<double>(std::count_if(begin, end, is_convergent));
+    }
+  }
+  return work;
 }
 
 }  // namespace cucore::cpu::analysis

@@ -21,10 +21,16 @@ bool has_threads_that_meet(const ptx::Module& module, const Reach& reach);
 /// Instructions of all functions that a kernel reaches.
 std::size_t count_instructions(const ptx::Module& module, const Reach& reach);
 
-/// Those at which threads wait for each other.
-std::size_t count_meetings(const ptx::Module& module, const Reach& reach);
-
 /// Whether one of these functions has a loop, or calls itself.
 bool may_repeat(const ptx::Module& module, const Reach& reach);
+
+/// What a thread does.
+struct ThreadWork {
+  double instructions = 0;
+  double meetings = 0;  ///< of these: at which threads wait for each other
+};
+
+/// If it passes each loop so many times, and each function but the kernel once in one.
+ThreadWork expected_work(const ptx::Module& module, const Reach& reach, double rounds);
 
 }  // namespace cucore::cpu::analysis

@@ -2,6 +2,7 @@
 #include "cpu/runtime/loading/function.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "cpu/analysis/flow/reach.hpp"
@@ -18,6 +19,8 @@
 namespace cucore::cpu::runtime {
 
 namespace {
+
+constexpr std::uint64_t many_threads = std::numeric_limits<std::uint64_t>::max();
 
 using FunctionTable = HandleTable<Function, HandleKind::Function>;
 FunctionTable& function_table() {
@@ -88,20 +91,22 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
   const std::lock_guard lock(mutex_);
   threads_ += threads;
   const FormOfCode form = code_.stays_scalar() ? FormOfCode::Scalar : form_for(block, threads_);
-  *code = code_.find(form, block);
+  const FormOfCode in_the_end = code_.stays_scalar() ? FormOfCode::Scalar : form_for(block, many_threads);
+  *code = code_.find(in_the_end, block);
   if (*code) return CUDA_SUCCESS;
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
   if (const Result<void> supported = check_supported(description_); !supported) return driver_result(supported);
-  if (later != nullptr && may_change_later(form)) {
+  if (later != nullptr && may_change_later(in_the_end)) {
     std::shared_ptr<LaterForm> vectors = code_.find_later(block);
     if (vectors && vectors->is_made()) {
       *code = take(vectors);
       return CUDA_SUCCESS;
     }
-    const CompileOptions options = options_for(form, block);
-    if (!vectors && options.checks == 0) {
-      if (find(options, code)) return CUDA_SUCCESS;
-      vectors = begin_later(options, threads);
+    if (!vectors && (form == in_the_end || !code_.has_no_later())) {
+      const CompileOptions options = options_for(in_the_end, block);
+      if (form == in_the_end && find(options, code)) return CUDA_SUCCESS;
+      vectors = begin_later(options, threads, form != in_the_end);
+      if (vectors && form != in_the_end && find(options, code)) return CUDA_SUCCESS;
     }
     if (vectors) {
       *later = std::move(vectors);
@@ -109,7 +114,8 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
       return *code ? CUDA_SUCCESS : compile(options_for(FormOfCode::Scalar, block), true, code);
     }
   }
-  return compile(options_for(form, block), false, code);
+  if (form != in_the_end) *code = code_.find(form, block);
+  return *code ? CUDA_SUCCESS : compile(options_for(form, block), false, code);
 }
 
 bool Function::find(const CompileOptions& options, std::shared_ptr<const Code>* code) {
@@ -166,12 +172,18 @@ std::shared_ptr<const Code> Function::take(const std::shared_ptr<LaterForm>& mad
 }
 
 /// Null if the launch is to wait for vectors.
-std::shared_ptr<LaterForm> Function::begin_later(const CompileOptions& options, std::uint64_t threads) {
+std::shared_ptr<LaterForm> Function::begin_later(const CompileOptions& options, std::uint64_t threads,
+                                                 bool needs_no_vectors) {
   const std::uint64_t per_block = std::uint64_t{options.block[0]} * options.block[1] * options.block[2];
   KernelOfProgram kernel{.ptx = description_.ptx, .id = description_.id, .display_name = description_.display_name};
-  const auto worth =
-      time_before_vectors(kernel, {.block = options.block, .threads = threads, .blocks = threads / per_block});
-  if (!worth) return nullptr;
+  const auto worth = time_before_vectors(kernel, {.block = options.block,
+                                                  .threads = threads,
+                                                  .blocks = threads / per_block,
+                                                  .needs_no_vectors = needs_no_vectors});
+  if (!worth) {
+    code_.have_no_later();
+    return nullptr;
+  }
   auto later = std::make_shared<LaterForm>(std::move(kernel), options, *worth);
   code_.add_later(later);
   return later;

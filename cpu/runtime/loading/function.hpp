@@ -83,7 +83,7 @@ class Function {
   std::shared_ptr<const Code> keep(const CompileOptions& options, loader::CompiledKernel compiled,
                                    bool is_until_later = false);
   std::shared_ptr<const Code> take(const std::shared_ptr<LaterForm>& made);
-  std::shared_ptr<LaterForm> begin_later(const CompileOptions& options, std::uint64_t threads);
+  std::shared_ptr<LaterForm> begin_later(const CompileOptions& options, std::uint64_t threads, bool needs_no_vectors);
 
   Module& module_;
   const KernelDescription& description_;

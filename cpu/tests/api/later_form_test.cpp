@@ -182,6 +182,44 @@ TEST_F(LaterForm, a_kernel_whose_threads_only_meet_changes_between_blocks) {
   }
 }
 
+TEST_F(LaterForm, small_launches_of_threads_that_meet_wait_for_no_vectors) {
+  const CUfunction function = load(60, "bar.sync 0;");
+  const CUdeviceptr memory = allocate(block);
+  const std::size_t before = compiled();
+  for (int i = 0; i < 20; ++i) run(function, 1, memory, 1);
+  EXPECT_EQ(compiled(), before + 1);
+  expect_right(memory, block, 1, 60);
+}
+
+TEST_F(LaterForm, threads_that_meet_get_vectors_once_they_have_run_for_long_however_few_they_are) {
+  const CUfunction function = load(61, "bar.sync 0;");
+  constexpr unsigned int warp = 32;
+  constexpr std::uint32_t rounds = 2'000'000;
+  const CUdeviceptr memory = allocate(warp);
+  const std::size_t before = compiled();
+  for (int i = 0; i < 60 && compiled() < before + 2; ++i) {
+    ASSERT_OK(launch(function, 1, warp, nullptr, memory, rounds));
+    ASSERT_OK(cuCtxSynchronize());
+    expect_right(memory, warp, rounds, 61);
+  }
+  EXPECT_EQ(compiled(), before + 2);
+  ASSERT_OK(launch(function, 1, warp, nullptr, memory, std::uint32_t{7}));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(compiled(), before + 2);
+  expect_right(memory, warp, 7, 61);
+}
+
+TEST_F(LaterForm, a_few_blocks_of_threads_that_meet_begin_in_the_scalar_form) {
+  const CUfunction function = load(62, "bar.sync 0;");
+  constexpr unsigned int grid = 12;
+  constexpr std::uint32_t rounds = 100'000;
+  const CUdeviceptr memory = allocate(grid * block);
+  const std::size_t before = compiled();
+  for (int i = 0; i < 20 && compiled() < before + 2; ++i) run(function, grid, memory, rounds);
+  EXPECT_EQ(compiled(), before + 2);
+  expect_right(memory, grid * block, rounds, 62);
+}
+
 TEST_F(LaterForm, a_fault_before_or_after_the_change_is_the_contexts_error_and_names_the_line) {
   const CUfunction function = load(40, "setp.eq.u32 %p, %r2, 4000; @%p st.global.u32 [0], %r5;");
   const CUdeviceptr memory = allocate(4096 * block);

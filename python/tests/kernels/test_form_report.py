@@ -23,7 +23,7 @@ stream = device.create_stream()
 options = cucore.ProgramOptions(name="forms.cu", lineinfo=True, arch="sm_80")
 code = cucore.Program('''{SOURCE}''', "c++", options).compile("ptx", ["scale<float>"])
 memory = device.allocate(4096, stream=stream)
-many = {{"scale<float>": 1 << 15, "count": 64}}  # the first so many that it waits for vectors
+many = {{"scale<float>": 1 << 17, "count": 64}}  # the first so many that it waits for vectors
 for kernel in many:
     for times in range(2):
         for grid in (1, many[kernel]):
@@ -44,7 +44,7 @@ for times in range(50):
     time.sleep(0.05)
 """
 )
-UNTIL_LATER = "scalar form, until it has run for as long as its vector form takes to compile"
+UNTIL_LATER = "scalar form, until it has run for long enough to compile its vector form"
 FEW = "scalar form, as long as it has run few threads or in small blocks"
 REFUSED = "scalar form, because of a barrier of part of a block at forms.cu:4 (PTX line N: bar.arrive)"
 ASKED = "scalar form, as the environment asks"

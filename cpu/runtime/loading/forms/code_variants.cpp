@@ -52,7 +52,9 @@ FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
   return all.form == FormOfCode::Auto && !is_worth_vectors ? FormOfCode::Scalar : all.form;
 }
 
-bool may_change_later(FormOfCode form) { return form == FormOfCode::Auto && !asked().at_once; }
+bool may_change_later(FormOfCode form) {
+  return form == FormOfCode::Auto && !asked().at_once && checker::classes() == 0;
+}
 
 CompileOptions options_for(FormOfCode form, const std::uint32_t (&block)[3]) {
   CompileOptions options{.form = form,

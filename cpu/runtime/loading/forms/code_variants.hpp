@@ -12,13 +12,14 @@
 
 namespace cucore::cpu::runtime {
 
-/// The form that a launch with such blocks asks for, by a kernel that has then run so many threads in all.
+/// The form that a launch with such blocks asks for, by a kernel that has then run so many threads in all, if it waits
+/// for it.
 /// CUCORE_CPU_FORM says which, read once: `scalar`, `vector`, or else the automatic choice. CUCORE_CPU_DEBUG=1 asks for
 /// the scalar one.
 FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads);
 
 /// Whether a launch may begin in another form than that until there is code (LaterForm): not with
-/// CUCORE_CPU_FORM=auto-at-once, nor where the form is not chosen automatically.
+/// CUCORE_CPU_FORM=auto-at-once, with checks, nor where the form is not chosen automatically.
 bool may_change_later(FormOfCode form);
 
 /// What is asked of the compiler for that. CUCORE_CPU_DEBUG=1 asks for code for a debugger; CUCORE_CPU_PERF_MAP=1 makes
@@ -42,6 +43,9 @@ class CodeVariants {
   void stay_scalar() { stays_scalar_ = true; }
   bool stays_scalar() const { return stays_scalar_; }
 
+  /// Launches wait for vectors, or are so few that they need none.
+  void have_no_later() { has_no_later_ = true; }
+  bool has_no_later() const { return has_no_later_; }
   /// The vector form for such blocks, if the scalar one does meanwhile; else null.
   std::shared_ptr<LaterForm> find_later(const std::uint32_t (&block)[3]) const;
   void add_later(std::shared_ptr<LaterForm> form);
@@ -56,6 +60,7 @@ class CodeVariants {
   std::vector<std::pair<analysis::BlockShape, std::shared_ptr<const Code>>> scalar_;
   bool stays_scalar_ = false;      ///< another form was asked for and refused
   std::vector<Variant> variants_;  ///< the one used last stands last
+  bool has_no_later_ = false;
   std::vector<std::shared_ptr<LaterForm>> later_;
 };
 

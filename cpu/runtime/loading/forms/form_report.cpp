@@ -51,7 +51,7 @@ std::string form_in_words(const ptx::Module& module, const CompileOptions& asked
   if (!refusal.empty()) return "scalar form, because of " + with_source_line(module, reason_of(refusal));
   if (asked.debug || asked.by_thread || is_set_to(Setting::form, "scalar"))
     return "scalar form, as the environment asks";
-  if (is_until_later) return "scalar form, until it has run for as long as its vector form takes to compile";
+  if (is_until_later) return "scalar form, until it has run for long enough to compile its vector form";
   return "scalar form, as long as it has run few threads or in small blocks";
 }
 

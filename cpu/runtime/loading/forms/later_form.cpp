@@ -27,6 +27,14 @@ nanoseconds time_of(clockid_t clock) {
   return std::chrono::seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
 }
 
+/// Of a kernel with so many instructions of PTX, about.
+nanoseconds time_of_compile(std::size_t instructions, bool meets) {
+  const nanoseconds each =
+      meets ? cost_model::time_of_compile_per_instruction_if_they_meet : cost_model::time_of_compile_per_instruction;
+  return std::min(cost_model::longest_compile,
+                  cost_model::time_of_compile + static_cast<std::int64_t>(instructions) * each);
+}
+
 }  // namespace
 
 std::optional<nanoseconds> time_before_vectors(const KernelOfProgram& kernel, const FirstLaunch& launch) {
@@ -34,18 +42,20 @@ std::optional<nanoseconds> time_before_vectors(const KernelOfProgram& kernel, co
   const analysis::Reach reach =
       analysis::find_reach_and_waits(module, kernel.id, analysis::shape_of_warps(launch.block));
   const bool meets = analysis::has_threads_that_meet(module, reach);
-  if (!meets && !analysis::has_independent_threads(module, reach)) return std::nullopt;
+  if (!meets && (launch.needs_no_vectors || !analysis::has_independent_threads(module, reach))) return std::nullopt;
   if (!analysis::check_vector_form(module, reach, analysis::lay_out(module, reach).info, 0)) return std::nullopt;
-  const std::size_t instructions = analysis::count_instructions(module, reach);
-  const nanoseconds compile = cost_model::time_of_compile + instructions * cost_model::time_of_compile_per_instruction;
-  if (analysis::may_repeat(module, reach)) {
-    if (launch.blocks < cost_model::blocks_of_a_thread * worker_count()) return std::nullopt;
-  } else {
-    std::uint64_t thread = instructions * cost_model::picoseconds_of_instruction;
-    if (meets) thread += (1 + analysis::count_meetings(module, reach)) * cost_model::picoseconds_of_meeting;
-    if (nanoseconds(launch.threads * thread / 1000) > compile) return std::nullopt;
-  }
-  return compile;
+  const nanoseconds compile = time_of_compile(analysis::count_instructions(module, reach), meets);
+  const nanoseconds worth = compile / cost_model::part_of_compile;
+  if (meets && launch.threads < cost_model::few_threads) return worth;
+  const bool repeats = analysis::may_repeat(module, reach);
+  if (repeats && launch.blocks >= cost_model::blocks_of_a_thread * worker_count()) return worth;
+  if (repeats && !meets) return std::nullopt;  // its compile is brief
+  const auto [instructions, meetings] = analysis::expected_work(module, reach, cost_model::rounds_of_a_loop);
+  double thread = instructions * cost_model::nanoseconds_of_instruction;
+  if (meets) thread += (1 + meetings) * cost_model::nanoseconds_of_meeting;
+  const nanoseconds most = repeats ? worth : compile;  // since loops may be longer
+  if (static_cast<double>(launch.threads) * thread > static_cast<double>(most.count())) return std::nullopt;
+  return worth;
 }
 
 LaterForm::LaterForm(KernelOfProgram kernel, CompileOptions options, nanoseconds worth)

@@ -1,5 +1,5 @@
 // The vector form of a kernel that began in the scalar one: it is compiled on a thread of ours once the kernel has run
-// for as long as that takes, so nobody waits for it, and kernels that run little never get it. Thread-safe.
+// for a part of the time that takes, so nobody waits for it, and kernels that run little never get it. Thread-safe.
 //
 // Only kernels with independent threads, or whose threads meet at barriers and in warp operations alone
 // (cpu/analysis/flow/independent_threads.hpp), begin so: which form runs, and when it changes, cannot be told from
@@ -30,16 +30,17 @@ struct KernelOfProgram {
   std::string display_name;
 };
 
-/// What is known of a kernel's first launch of many threads, which must wait for a compile.
+/// What is known of a launch for which there is no vector form yet.
 struct FirstLaunch {
   const std::uint32_t (&block)[3];
   std::uint64_t threads = 0;
   std::uint64_t blocks = 0;
+  bool needs_no_vectors = false;  ///< the kernel has run so little that it has the scalar form anyway
 };
 
 /// The processor time for which a launch may run in the scalar form before it pays to have compiled the vector one;
-/// nothing if it is to wait for vectors at once: other kernels, a grid that is known to run for
-/// longer than that, or one whose length is not known and that has too few blocks to change between two of them.
+/// nothing if it is to wait for vectors at once: other kernels, and grids of more than a few threads that are expected
+/// to run for longer than a compile, or that have loops but too few blocks to change between two of them.
 std::optional<std::chrono::nanoseconds> time_before_vectors(const KernelOfProgram& kernel, const FirstLaunch& launch);
 
 class LaterForm final : public Timed, public std::enable_shared_from_this<LaterForm> {
