@@ -88,12 +88,16 @@ bool LanePlaces::Numbers::is_one_place() const {
   });
 }
 
-std::optional<LanePlaces::Numbers> LanePlaces::numbers_of(const LaneSum& place, std::uint32_t warps) {
+/// `are_compared`: warps with each other.
+std::optional<LanePlaces::Numbers> LanePlaces::numbers_of(const LaneSum& place, std::uint32_t warps,
+                                                          bool are_compared) {
   Spread known = spread(place);
   LaneSum own = std::move(known.sum);
   Numbers numbers{.common = {}, .places = {}, .steps = known.steps, .counts = known.counts};
   const auto is_common = [&](const auto& term) {
-    return symbols_[term.first].kind == Kind::Uniform && !value_for(term.first, 0);
+    const Symbol& symbol = symbols_[term.first];
+    const bool differs = are_compared && shape_.is_known() && symbol.is_of_row;
+    return symbol.kind == Kind::Uniform && !differs && !value_for(term.first, 0);
   };
   std::ranges::copy_if(own.terms, std::back_inserter(numbers.common), is_common);
   std::erase_if(own.terms, is_common);

@@ -27,7 +27,8 @@ LanePlaces::LanePlaces(const ptx::Module& module, const ptx::Function& function,
       writers_(function, flow),
       dominators_(function, flow),
       shape_(shape),
-      kinds_(function.registers.size(), Kind::Uniform) {
+      kinds_(function.registers.size(), Kind::Uniform),
+      of_rows_(function.registers.size(), false) {
   if (shape.is_known()) threads_ = std::min(threads_, shape.threads());
   for (const auto& most : {function_.directives.reqntid, function_.directives.maxntid})
     if (most[0]) threads_ = std::min(threads_, *most[0] * most[1].value_or(1) * most[2].value_or(1));
@@ -70,16 +71,32 @@ LanePlaces::Kind LanePlaces::kind_of_result(const Instruction& i) const {
   }
 }
 
+bool LanePlaces::is_of_row(const Operand& operand) const {
+  if (operand.kind == Operand::Kind::Special)
+    return operand.special.name == "%warpid" || (operand.special.name == "%tid" && operand.special.axis > 0);
+  bool found = false;
+  for_each_register(operand, [&](RegisterId reg) { found |= of_rows_[reg]; });
+  return found;
+}
+
+bool LanePlaces::is_of_row(const Instruction& i) const {
+  if (i.opcode == Opcode::Vote || i.opcode == Opcode::Activemask || i.opcode == Opcode::Redux) return true;
+  if (i.guard && of_rows_[i.guard->reg]) return true;
+  return std::any_of(i.operands.begin() + 1, i.operands.end(), [&](const Operand& each) { return is_of_row(each); });
+}
+
 void LanePlaces::find_kinds() {
   for (bool changed = true; changed;) {
     changed = false;
     for (const Instruction& instruction : function_.body) {
       if (!writes_first_operand(instruction)) continue;
       const Kind kind = kind_of_result(instruction);
-      if (kind == Kind::Uniform) continue;
+      const bool of_row = is_of_row(instruction);
+      if (kind == Kind::Uniform && !of_row) continue;
       for_each_register(instruction.operands[0], [&](RegisterId reg) {
-        changed |= kinds_[reg] < kind;
+        changed |= kinds_[reg] < kind || (of_row && !of_rows_[reg]);
         kinds_[reg] = std::max(kinds_[reg], kind);
+        of_rows_[reg] = of_rows_[reg] || of_row;
       });
     }
   }
@@ -105,8 +122,10 @@ LaneSum LanePlaces::special(const ptx::SpecialRegister& special) {
   std::vector<std::int64_t> key{0, special.axis, special.index};
   key.insert(key.end(), special.name.begin(), special.name.end());
   Symbol symbol;
+  symbol.is_of_row = special.name == "%warpid";
   if (special.name == "%tid" && special.axis < 3) {
     symbol.axis = special.axis;
+    symbol.is_of_row = special.axis > 0;
     symbol.is_lane = special.axis == 0;
     symbol.low = 0;
     symbol.high = (shape_.is_known() ? extents[special.axis] : threads_) - 1;
@@ -153,6 +172,7 @@ LaneSum LanePlaces::value_of(const Operand& operand, std::uint32_t at) {
     default: {
       Symbol unknown;
       unknown.kind = kind_of(operand);
+      unknown.is_of_row = is_of_row(operand);
       return symbol_of(add_symbol(unknown));
     }
   }
@@ -166,6 +186,7 @@ LaneSum LanePlaces::value_of_register(RegisterId reg, std::uint32_t at) {
 LaneSum LanePlaces::joined(RegisterId reg) {
   Symbol symbol;
   symbol.kind = kinds_[reg];
+  symbol.is_of_row = of_rows_[reg];
   symbol.joined = reg;
   return symbol_of(named({2, reg}, symbol));
 }
@@ -175,6 +196,7 @@ LaneSum LanePlaces::value_of_result(std::uint32_t instruction) {
   // A register that only ever follows from itself.
   Symbol itself;
   itself.kind = kind_of_result(function_.body[instruction]);
+  itself.is_of_row = is_of_row(function_.body[instruction]);
   results_[instruction] = symbol_of(add_symbol(itself));
   ++depth_;
   LaneSum result = computed(instruction);
@@ -187,6 +209,7 @@ LaneSum LanePlaces::computed(std::uint32_t at) {
   const auto operand = [&](std::size_t n) { return value_of(i.operands[n], at); };
   Symbol itself;
   itself.kind = kind_of_result(i);
+  itself.is_of_row = is_of_row(i);
   const auto unknown = [&] { return symbol_of(named({3, at}, itself)); };
   const bool is_whole = i.vector_width == 1 && i.operands[0].kind == Operand::Kind::Register && !i.guard;
   if (!is_whole || (i.opcode != Opcode::Ld && !ptx::is_integer(i.type()) && !ptx::is_bits(i.type()))) return unknown();
@@ -277,6 +300,7 @@ LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments)
       key.insert(key.end(), {term, factor});
       symbol.arguments.push_back(term);
       symbol.kind = std::max(symbol.kind, symbols_[term].kind);
+      symbol.is_of_row |= symbols_[term].is_of_row;
       is_plain_number &= symbols_[term].is_lane || symbols_[term].kind == Kind::Uniform;
     }
     key.push_back(argument.constant);

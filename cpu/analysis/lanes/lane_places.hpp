@@ -59,9 +59,12 @@ class LanePlaces {
     bool is_one_place() const;
   };
   /// Of a block of one row all are alike, and one is enough.
-  std::optional<Numbers> numbers_of(const LaneSum& place) { return numbers_of(place, shape_.is_known() ? warps() : 1); }
-  /// Of all warps, or of two where all are alike, so that it shows how one reaches into the next.
-  std::optional<Numbers> numbers_of_warps(const LaneSum& place) { return numbers_of(place, std::max(warps(), 2U)); }
+  std::optional<Numbers> numbers_of(const LaneSum& place) {
+    return numbers_of(place, shape_.is_known() ? warps() : 1, false);
+  }
+  /// Of all warps, or of two where all are alike, so that it shows how one reaches into the next. What is common is the
+  /// same for all of them.
+  std::optional<Numbers> numbers_of_warps(const LaneSum& place) { return numbers_of(place, std::max(warps(), 2U), true); }
   /// How far apart warps are that may have the same places: neighbours, and those of two rows, or planes, of a block.
   std::set<std::uint32_t> distances_of_warps() const {
     if (!shape_.is_known()) return {1};
@@ -103,6 +106,7 @@ class LanePlaces {
   enum class Kind : std::uint8_t { Uniform, Varied, Data };
   struct Symbol {
     Kind kind = Kind::Uniform;
+    bool is_of_row = false;                       ///< the same for a warp's lanes, if it is Uniform, but not for others'
     bool is_lane = false;                         ///< the lane's number, or the thread's on x
     std::int32_t axis = -1;                       ///< of a thread's number there
     bool is_width = false;                        ///< of the block, on x
@@ -131,11 +135,13 @@ class LanePlaces {
   };
 
   std::uint32_t warps() const { return shape_.is_known() ? (threads_ + 31) / 32 : 2; }
-  std::optional<Numbers> numbers_of(const LaneSum& place, std::uint32_t warps);
+  std::optional<Numbers> numbers_of(const LaneSum& place, std::uint32_t warps, bool are_compared);
   LanesOfWarps everybody() const;
   void find_kinds();
   Kind kind_of(const ptx::Operand& operand) const;
   Kind kind_of_result(const ptx::Instruction& instruction) const;
+  bool is_of_row(const ptx::Operand& operand) const;
+  bool is_of_row(const ptx::Instruction& instruction) const;
 
   LaneSum value_of(const ptx::Operand& operand, std::uint32_t at);
   LaneSum value_of_register(ptx::RegisterId reg, std::uint32_t at);
@@ -172,6 +178,7 @@ class LanePlaces {
   const BlockShape shape_;                ///< known if the block has several rows, or is one warp
   std::uint32_t threads_ = most_threads;  ///< of a block, at most
   std::vector<Kind> kinds_;               ///< by register
+  std::vector<bool> of_rows_;             ///< by register: as of a symbol
   std::deque<Symbol> symbols_;            ///< whose places in memory stay
   std::map<std::vector<std::int64_t>, std::uint32_t> names_;
   std::map<std::uint32_t, LaneSum> results_;  ///< by instruction

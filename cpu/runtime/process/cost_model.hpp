@@ -28,7 +28,7 @@ inline constexpr std::chrono::nanoseconds time_of_compile_per_instruction_if_the
 inline constexpr std::chrono::nanoseconds longest_compile = std::chrono::seconds(4);
 /// The part of that time for which a kernel runs in the scalar form before it is compiled: that form is slow, and a
 /// kernel that has run for some time is likely to go on. Set with it.
-inline constexpr int part_of_compile = 4;
+inline constexpr int part_of_compile = 12;
 /// Processor time of an instruction in the scalar form, for each device thread. Set by
 /// bench/cpu_device/first_launch.py.
 inline constexpr double nanoseconds_of_instruction = 0.4;

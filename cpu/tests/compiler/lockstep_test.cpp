@@ -128,6 +128,12 @@ TEST(Lockstep, goes_beyond_warps_where_all_rows_of_a_block_change_the_same_place
                           "  mad.wide.u32 %out, %y, 128, %out;\n" +
                               changed,
                           {32, 8, 1}));
+    // So far apart as only the host knows.
+    EXPECT_FALSE(
+        goes_beyond_warps("  mov.u32 %y, %tid.y;\n  mov.u32 %x, %nctaid.x;\n  mul.lo.u32 %y, %y, %x;\n"
+                          "  mad.lo.u32 %w, %y, 128, %w;\n  mad.wide.u32 %out, %y, 128, %out;\n" +
+                              changed,
+                          {32, 8, 1}));
   }
   EXPECT_FALSE(goes_beyond_warps(global + "  bar.sync 0;\n", {32, 8, 1}));
   EXPECT_TRUE(wait_alike("", {32, 8, 1}, {}));

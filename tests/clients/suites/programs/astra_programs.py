@@ -47,7 +47,7 @@ class Programs(unittest.TestCase):
     def test_reconstructions(self):
         for geometry in (PARALLEL, FAN):
             data, _ = sums(astra.create_projector("cuda", geometry, VOLUME))
-            for algorithm, iterations in (("SIRT_CUDA", 60), ("CGLS_CUDA", 20)):
+            for algorithm, iterations in (("SIRT_CUDA", 60), ("CGLS_CUDA", 20), ("SART_CUDA", 400)):
                 with self.subTest(algorithm=algorithm):
                     found = reconstruct(algorithm, data, iterations)
                     self.assertLess(np.abs(found - picture()).mean(), 0.05)
