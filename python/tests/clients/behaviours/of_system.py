@@ -165,4 +165,5 @@ BEHAVIOURS = [*OF_THE_SYSTEM, *OF_DEVICES]
 
 
 def names(shared):
-    return {"first": shared.system.Device(index=0), "second": shared.system.Device(index=1)}
+    last = shared.system.get_num_devices() - 1
+    return {"first": shared.system.Device(index=0), "second": shared.system.Device(index=min(1, last))}
