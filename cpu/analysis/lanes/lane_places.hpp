@@ -64,7 +64,9 @@ class LanePlaces {
   }
   /// Of all warps, or of two where all are alike, so that it shows how one reaches into the next. What is common is the
   /// same for all of them.
-  std::optional<Numbers> numbers_of_warps(const LaneSum& place) { return numbers_of(place, std::max(warps(), 2U), true); }
+  std::optional<Numbers> numbers_of_warps(const LaneSum& place) {
+    return numbers_of(place, std::max(warps(), 2U), true);
+  }
   /// How far apart warps are that may have the same places: neighbours, and those of two rows, or planes, of a block.
   std::set<std::uint32_t> distances_of_warps() const {
     if (!shape_.is_known()) return {1};
@@ -106,7 +108,7 @@ class LanePlaces {
   enum class Kind : std::uint8_t { Uniform, Varied, Data };
   struct Symbol {
     Kind kind = Kind::Uniform;
-    bool is_of_row = false;                       ///< the same for a warp's lanes, if it is Uniform, but not for others'
+    bool is_of_row = false;                       ///< if it is Uniform: other warps may have another
     bool is_lane = false;                         ///< the lane's number, or the thread's on x
     std::int32_t axis = -1;                       ///< of a thread's number there
     bool is_width = false;                        ///< of the block, on x
