@@ -173,14 +173,14 @@ TEST_F(CodegenCache, everything_that_code_depends_on_is_in_its_key) {
 TEST_F(CodegenCache, the_identity_of_a_compile_names_builds_and_host) {
   const TestModule module(read_test_file("compiler/kernels.ptx"));
   const analysis::Reach reach = analysis::find_reach(module.module(), 3);
-  const auto scalar = loader::identity_of(module.module(), reach, {.block = {32, 8, 4}});
+  const auto scalar = loader::identity_of(module.module(), reach, {.block = {256, 1, 1}});
   ASSERT_TRUE(scalar.has_value()) << "no build id";
   EXPECT_GE(scalar->driver.size(), 16U);
   EXPECT_GE(scalar->compiler.size(), 16U);
   EXPECT_NE(scalar->driver, scalar->compiler);
   EXPECT_GE(scalar->host.size(), 16U);
   EXPECT_EQ(scalar->ptx, loader::kernel_text(module.module(), reach));
-  EXPECT_EQ(scalar->block[0], 0U) << "the scalar form is for all blocks whose warps are in one row";
+  EXPECT_EQ(scalar->block[0], 0U) << "the scalar form is for all blocks of one row";
   const auto of_rows = loader::identity_of(module.module(), reach, {.block = {8, 8, 8}});
   EXPECT_EQ(of_rows->block[0] * 100 + of_rows->block[1] * 10 + of_rows->block[2], 888U);
   const auto vector = loader::identity_of(module.module(), reach, {.form = FormOfCode::Vector, .block = {8, 4, 2}});

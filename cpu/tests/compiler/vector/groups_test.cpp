@@ -153,19 +153,24 @@ TEST(VectorGroups, make_addresses_of_atomics_of_narrow_indices_in_each_lane) {
 }
 
 TEST(VectorGroups, fetch_ahead_for_the_next_block_where_rows_are_short) {
-  const std::string one_place = "ld.global.u32 %r1, [%a1];\nadd.u32 %r1, %r1, 1;\n";
-  EXPECT_EQ(fetches(one_place, 32, 8), 2U) << "each line of the row, for the load and the store together";
-  EXPECT_EQ(fetches("ld.global.u32 %r1, [%a1+4];\n", 32, 8), 2U) << "two places that differ by a constant";
-  EXPECT_EQ(fetches("ld.global.u32 %r1, [%a1];\nadd.u64 %a1, %a1, %a0;\n", 32, 8), 4U) << "two places";
+  // Each row has places of its own, so that none changes another's.
+  const std::string rows =
+      "mov.u32 %r2, %tid.y;\nmov.u32 %r3, %nctaid.x;\nmul.lo.u32 %r2, %r2, %r3;\n"
+      "mad.wide.u32 %a1, %r2, 4096, %a1;\n";
+  const std::string one_place = rows + "ld.global.u32 %r1, [%a1];\nadd.u32 %r1, %r1, 1;\n";
+  const unsigned of_one = fetches(one_place, 32, 8);
+  EXPECT_EQ(of_one, 2U) << "each line of the row, for the load and the store together";
+  EXPECT_EQ(fetches(rows + "ld.global.u32 %r1, [%a1+4];\n", 32, 8), of_one) << "two places that differ by a constant";
+  EXPECT_EQ(fetches(rows + "ld.global.u32 %r1, [%a1];\nadd.u64 %a1, %a1, %a0;\n", 32, 8), 2 * of_one) << "two places";
   EXPECT_EQ(fetches(one_place, 256, 1), 0U) << "a row that is long";
-  EXPECT_EQ(fetches("ld.global.u32 %r1, [%a1];\nbar.sync 0;\n", 32, 8), 0U) << "a barrier";
-  EXPECT_EQ(fetches("ld.global.u32 %r2, [%a1];\nL0: ld.global.u32 %r1, [%a1];\nadd.u32 %r2, %r2, %r1;\n"
-                    "add.u64 %a1, %a1, 128;\nsetp.lt.u32 %p0, %r2, 9;\n@%p0 bra L0;\n",
+  EXPECT_EQ(fetches(rows + "ld.global.u32 %r1, [%a1];\nbar.sync 0;\n", 32, 8), 0U) << "a barrier";
+  EXPECT_EQ(fetches(rows + "ld.global.u32 %r2, [%a1];\nL0: ld.global.u32 %r1, [%a1];\nadd.u32 %r2, %r2, %r1;\n"
+                           "add.u64 %a1, %a1, 128;\nsetp.lt.u32 %p0, %r2, 9;\n@%p0 bra L0;\n",
                     32, 8),
-            4U)
+            2 * of_one)
       << "before and behind a loop";
-  EXPECT_EQ(fetches("mul.lo.u32 %r2, %r0, 3;\nmul.wide.u32 %a1, %r2, 4;\nadd.u64 %a1, %a1, %a0;\n"
-                    "ld.global.u32 %r1, [%a1];\n",
+  EXPECT_EQ(fetches("mul.lo.u32 %r2, %r0, 3;\nmul.wide.u32 %a1, %r2, 4;\nadd.u64 %a1, %a1, %a0;\n" + rows +
+                        "ld.global.u32 %r1, [%a1];\n",
                     32, 8),
             0U)
       << "places that are no row";
