@@ -224,7 +224,6 @@ CUresult cuKernelGetParamCount(CUkernel kernel, size_t* paramCount) {
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
   if (!kernel) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return of_complete_kernel(kernel, [&](Kernel& found) {
-    if (!runtime::current_context()) return CUDA_ERROR_INVALID_CONTEXT;
     const auto& parameters = found.description().parameters;
     if (!paramOffset || paramIndex >= parameters.size()) return CUDA_ERROR_INVALID_VALUE;
     *paramOffset = parameters[paramIndex].offset;

@@ -87,12 +87,6 @@ TEST_F(Arguments, calls_without_a_context_say_so) {
   CUstream stream = nullptr;
   CUevent event = nullptr;
   ASSERT_OK(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
-  CUlibrary library = nullptr;
-  CUkernel of_library = nullptr;
-  const char* const ptx =
-      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u32 p)\n{\nret;\n}\n";
-  ASSERT_OK(cuLibraryLoadData(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0));
-  ASSERT_OK(cuLibraryGetKernel(&of_library, library, "k"));
   ASSERT_OK(cuCtxPopCurrent(&popped));
   EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuMemAlloc(&memory, 16));
   EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuStreamCreate(&stream, 0));
@@ -100,8 +94,6 @@ TEST_F(Arguments, calls_without_a_context_say_so) {
   EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuCtxPopCurrent(&popped));
   CUipcEventHandle handle;
   EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuIpcGetEventHandle(&handle, event));
-  std::size_t offset = 0;
-  EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuKernelGetParamInfo(of_library, 0, &offset, nullptr));
   // These look at their arguments first.
   const char* name = nullptr;
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuFuncGetName(&name, nullptr));
@@ -110,7 +102,6 @@ TEST_F(Arguments, calls_without_a_context_say_so) {
   EXPECT_EQ(nullptr, popped);
   EXPECT_OK(cuCtxPushCurrent(context));
   EXPECT_OK(cuEventDestroy(event));
-  EXPECT_OK(cuLibraryUnload(library));
 }
 
 TEST_F(Arguments, a_destroyed_context_takes_its_handles_with_it) {
