@@ -11,7 +11,12 @@ import pytest
 import cucore
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
-ENVIRONMENT = {"CUCORE_CPU_COMPUTE_CAPABILITY": "9.0", "CUCORE_CPU_DEVICES": "2", "CUCORE_CPU_CACHE": "0"}
+ENVIRONMENT = {
+    "CUCORE_CPU_COMPUTE_CAPABILITY": "9.0",
+    "CUCORE_CPU_DEVICES": "2",
+    "CUCORE_CPU_MULTIPROCESSORS": "32",
+    "CUCORE_CPU_CACHE": "0",
+}
 
 
 # What the driver of an H200 refuses cuda.core, and what needs the versions of tools/requirements-test.txt.
