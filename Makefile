@@ -67,6 +67,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 	@rm -rf $@ && $(PYTHON) -m pip install -q --no-deps --target $@ -r tools/requirements-nvcc.txt
 	@touch $@
 
+# Older bindings, which Numba-CUDA's own tests need.
+.setup/numba-cuda: tools/requirements-numba-cuda.txt | .setup/venv
+	@echo "== Python packages of Numba-CUDA's tests"
+	@rm -rf $@ && $(PYTHON) -m pip install -q --no-deps --target $@ -r tools/requirements-numba-cuda.txt
+	@touch $@
+
 .setup/docs: tools/requirements-docs.txt | .setup/venv
 	@echo "== Python packages that make the site"
 	@rm -rf $@ && $(PYTHON) -m pip install -q --target $@ -r tools/requirements-docs.txt
@@ -79,7 +85,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 	@touch $@
 
 setup: .setup/build-packages .setup/venv
-setup-test: .setup/test-packages .setup/test-venv .setup/wheels .setup/nvcc setup
+setup-test: .setup/test-packages .setup/test-venv .setup/wheels .setup/nvcc .setup/numba-cuda setup
 
 # ---- build --------------------------------------------------------------------------------------------------------
 configure: setup
@@ -147,4 +153,4 @@ docs: .setup/docs build
 	@$(PYTHON) tools/make_docs.py
 
 clean:
-	rm -rf build build-wheel .setup/venv .setup/wheels .setup/nvcc .setup/docs .setup/test-venv .venv
+	rm -rf build build-wheel .setup/venv .setup/wheels .setup/nvcc .setup/numba-cuda .setup/docs .setup/test-venv .venv

@@ -12,6 +12,7 @@ import suites
 from suites import Exemption, limited
 from test_driver_clients import KERNELS_NOT_KEPT, driver_folder
 
+ROOT = Path(__file__).resolve().parents[2]
 CLIENTS = suites.clients()
 MODULES = [(client.name, module) for client in CLIENTS.values() for module in client.in_make_test]
 
@@ -25,6 +26,10 @@ def test_a_module_of_a_clients_own_suite_passes(name, module, tmp_path, monkeypa
         pytest.skip(f"{client.distribution} is not installed")
     for key, value in KERNELS_NOT_KEPT.items():
         monkeypatch.setenv(key, os.environ.get(key, value))
+    if client.before_others:
+        packages = ROOT / ".setup" / client.before_others
+        assert packages.is_dir(), "`make setup-test` installs them"
+        monkeypatch.setenv("PYTHONPATH", str(packages))
     found, _ = suites.run(client, module, sys.executable, driver, tmp_path)
     differences = suites.differences(suites.failures(found), suites.exceptions().get(name, {}), module)
     assert not differences, "\n".join(differences)

@@ -26,6 +26,7 @@ class Client:
     programs: tuple = ()
     lines: bool = False
     in_make_test: tuple = ()
+    before_others: str = ""
     leave_out: tuple = ()
     before: str = ""
     not_run: dict = field(default_factory=dict)
