@@ -118,13 +118,15 @@ def faults(wheel):
         for name in archive.namelist():
             if re.search(r"[.]libs/", name):
                 problems.append(f"{name}: a library of this system was copied into it")
+            beside = {Path(other).name for other in archive.namelist() if Path(other).parent == Path(name).parent}
             with archive.open(name) as file:
                 if file.read(4) == b"\x7fELF":
-                    problems += (f"{name}: {fault}" for fault in faults_of_binary(archive.read(name)))
+                    problems += (f"{name}: {fault}" for fault in faults_of_binary(archive.read(name), beside))
     return problems
 
 
-def faults_of_binary(content):
+def faults_of_binary(content, beside):
+    """`beside`: the files in its folder, which it may need."""
     sys.path.insert(0, str(TOOLS))
     import io
 
@@ -135,7 +137,7 @@ def faults_of_binary(content):
         yield "is not stripped"
     dynamic = elf.get_section_by_name(".dynamic")
     needed = {tag.needed for tag in dynamic.iter_tags() if tag.entry.d_tag == "DT_NEEDED"} if dynamic else set()
-    for library in sorted(needed - SYSTEM_LIBRARIES):
+    for library in sorted(needed - SYSTEM_LIBRARIES - beside):
         yield f"needs {library}"
     symbols = elf.get_section_by_name(".dynsym")
     exported = [s.name for s in symbols.iter_symbols() if s["st_shndx"] != "SHN_UNDEF"] if symbols else []
