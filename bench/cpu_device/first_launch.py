@@ -22,6 +22,8 @@ import sys
 import time
 from pathlib import Path
 
+from plain_driver import Driver
+
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE.parents[1] / "tests" / "clients" / "suites" / "programs"
 THREADS = 256
@@ -49,26 +51,6 @@ class Clock:
             if now - last < 0.002:
                 return now - before
             last = now
-
-
-class Driver:
-    def __init__(self):
-        self._library = ctypes.CDLL("libcuda.so.1")
-
-    def counts(self):
-        compiled = ctypes.c_size_t()
-        self._library.cucore_cpu_kernel_counts(ctypes.byref(compiled), None)
-        return compiled.value
-
-    def __getattr__(self, name):
-        function = getattr(self._library, name)
-
-        def call(*arguments):
-            result = function(*arguments)
-            if result != 0:
-                raise RuntimeError(f"{name}: {result}")
-
-        return call
 
 
 def write(**row):

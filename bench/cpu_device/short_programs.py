@@ -19,24 +19,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from plain_driver import Driver
+
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "tools"))
 SECONDS = 600  # for one program
-
-
-class Driver:
-    def __init__(self):
-        self._library = ctypes.CDLL("libcuda.so.1")
-
-    def __getattr__(self, name):
-        function = getattr(self._library, name)
-
-        def call(*arguments):
-            result = function(*arguments)
-            if result != 0:
-                raise RuntimeError(f"{name}: {result}")
-
-        return call
 
 
 def shape(given):

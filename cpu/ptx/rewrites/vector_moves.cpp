@@ -77,10 +77,12 @@ void spell_out_vector_moves(Module& module, std::vector<Diagnostic>& diagnostics
     const auto is_one = [&](const Instruction& instruction) { return moves_vectors(instruction, function); };
     if (std::none_of(function.body.begin(), function.body.end(), is_one)) continue;
     rewrite_body(function, [&](Instruction&& instruction) {
-      if (is_one(instruction))
-        for (Operand& operand : instruction.operands) spell_out(operand, function.registers);
-      if (instruction.opcode == Opcode::Mov && instruction.vector_width > 1 && instruction.operands.size() == 2 &&
-          instruction.types.size() == 1)
+      if (!is_one(instruction)) {
+        function.body.push_back(std::move(instruction));
+        return;
+      }
+      for (Operand& operand : instruction.operands) spell_out(operand, function.registers);
+      if (instruction.vector_width > 1)
         write_moves(std::move(instruction), function, diagnostics);
       else
         function.body.push_back(std::move(instruction));
