@@ -50,7 +50,7 @@ bool has_independent_threads(const ptx::Module& module, const Reach& reach) {
   });
 }
 
-bool has_threads_that_meet(const ptx::Module& module, const Reach& reach) {
+bool exchanges_by_convergent_operations(const ptx::Module& module, const Reach& reach) {
   if (!reach.needs_fibers || reach.names_other_blocks || !reach.exchanges.empty() || !reach.lockstep.empty())
     return false;
   if (!reach.kernels.empty() || reach.reads_reserved_shared) return false;
@@ -95,17 +95,17 @@ ThreadWork expected_work(const ptx::Module& module, const Reach& reach, double r
   for (const ptx::FunctionId id : reach.functions) {
     const ptx::Function& function = module.functions[id];
     const ControlFlow flow(function);
+    std::vector<double> times(flow.blocks.size(), id == reach.functions.front() ? 1 : of_callee);
     // A loop that goes back from several places is one.
     std::map<BlockId, std::set<BlockId>> loops;
     for (const auto& [edge, loop] : find_loops(flow)) loops[edge.second].insert(loop.begin(), loop.end());
+    for (const auto& [head, loop] : loops)
+      for (const BlockId block : loop) times[block] *= rounds;
     for (BlockId block = 0; block < flow.blocks.size(); ++block) {
-      double times = id == reach.functions.front() ? 1 : of_callee;
-      for (const auto& [head, loop] : loops)
-        if (loop.contains(block)) times *= rounds;
       const auto begin = function.body.begin() + flow.blocks[block].first;
       const auto end = function.body.begin() + flow.blocks[block].end;
-      work.instructions += times * static_cast<double>(end - begin);
-      work.meetings += times * static_cast<double>(std::count_if(begin, end, is_convergent));
+      work.instructions += times[block] * static_cast<double>(end - begin);
+      work.convergent += times[block] * static_cast<double>(std::count_if(begin, end, is_convergent));
     }
   }
   return work;

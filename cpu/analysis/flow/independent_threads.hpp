@@ -13,10 +13,10 @@ namespace cucore::cpu::analysis {
 /// launches. `reach` is of find_reach_and_waits.
 bool has_independent_threads(const ptx::Module& module, const Reach& reach);
 
-/// Whether a kernel's threads meet at barriers and in warp operations, and have what other blocks may not touch
-/// besides, so that it makes no difference either in what form it runs: no atomics but where it waits for other blocks,
-/// whose order nobody knows anyway.
-bool has_threads_that_meet(const ptx::Module& module, const Reach& reach);
+/// Whether a kernel's threads exchange values by convergent operations (barriers, warp operations), and have what other
+/// blocks may not touch besides, so that it makes no difference either in what form it runs: no atomics but where it
+/// waits for other blocks, whose order nobody knows anyway.
+bool exchanges_by_convergent_operations(const ptx::Module& module, const Reach& reach);
 
 /// Instructions of all functions that a kernel reaches.
 std::size_t count_instructions(const ptx::Module& module, const Reach& reach);
@@ -27,7 +27,7 @@ bool may_repeat(const ptx::Module& module, const Reach& reach);
 /// What a thread does.
 struct ThreadWork {
   double instructions = 0;
-  double meetings = 0;  ///< of these: at which threads wait for each other
+  double convergent = 0;  ///< of these: convergent operations
 };
 
 /// If it passes each loop so many times, and each function but the kernel once in one.

@@ -126,7 +126,7 @@ class ReachWalk {
     for (std::size_t next = 0; next < reach_.functions.size(); ++next) visit_body(reach_.functions[next]);
     spread_to_callers(calls_, reach_.may_exit);
     spread_to_callers(calls_, reach_.observes);
-    spread_to_callers(calls_, reach_.meets);
+    spread_to_callers(calls_, reach_.has_barrier);
   }
 
  private:
@@ -138,11 +138,11 @@ class ReachWalk {
       }
       if (is_observation(instruction) || is_fence(instruction.opcode)) reach_.observes[id] = true;
       if (is_convergent(instruction)) reach_.needs_fibers = true;
-      if (is_block_barrier(instruction)) reach_.meets[id] = true;
+      if (is_block_barrier(instruction)) reach_.has_barrier[id] = true;
       // Those blocks must be running, whether or not this one waits for them.
       if (names_other_block(instruction)) reach_.names_other_blocks = reach_.needs_fibers = true;
       if (is_indirect_call(instruction)) {
-        reach_.may_exit[id] = reach_.observes[id] = reach_.meets[id] = true;
+        reach_.may_exit[id] = reach_.observes[id] = reach_.has_barrier[id] = true;
         for (FunctionId taken : address_taken()) visit_call(id, taken);
         visit_tables_of_functions(id);
       }
@@ -212,7 +212,7 @@ Reach find_reach(const ptx::Module& module, FunctionId kernel) {
   Reach reach;
   reach.may_exit.resize(module.functions.size(), false);
   reach.observes.resize(module.functions.size(), false);
-  reach.meets.resize(module.functions.size(), false);
+  reach.has_barrier.resize(module.functions.size(), false);
   ReachWalk(module, reach).run(kernel);
   return reach;
 }

@@ -41,7 +41,7 @@ struct Reach {
   std::vector<ptx::FunctionId> kernels;    ///< whose addresses are named, to launch them
   std::vector<bool> may_exit;              ///< by FunctionId: `exit` or `trap` in it or below it
   std::vector<bool> observes;              ///< by FunctionId: reads memory that other threads may be changing, or below
-  std::vector<bool> meets;                 ///< by FunctionId: has a barrier of the block in it or below it
+  std::vector<bool> has_barrier;           ///< by FunctionId: of the block, in it or below it
   bool reads_reserved_shared = false;      ///< asks where the shared memory is that a GPU keeps back in every block
   bool names_other_blocks = false;         ///< addresses shared memory of other blocks of its cluster
   bool needs_fibers = false;               ///< a barrier, a warp operation, a waiting loop or a lockstep point anywhere

@@ -129,28 +129,28 @@ class Dependence {
 
   /// Whether `loop` is left depends on an observation made in it.
   bool waits(const Loop& loop) const {
-    bool calls_observe = false, fences = false, meets = false;
+    bool calls_observe = false, fences = false, has_barrier = false;
     for_each(loop, [&](const Instruction& instruction) {
       calls_observe |= calls(reach_.observes, instruction);
       fences |= is_fence(instruction.opcode);
-      meets |= is_block_barrier(instruction);
+      has_barrier |= is_block_barrier(instruction);
     });
     const auto is_source = [&](const Instruction& instruction) {
       if (is_waited_for(instruction, loop) || calls(reach_.observes, instruction)) return true;
       return instruction.opcode == Opcode::Ld &&
              ((fences && is_plain_load(instruction)) || (calls_observe && instruction.space() == ptx::Space::Param));
     };
-    return is_left_by(loop, is_source, /*through_variables=*/!meets);
+    return is_left_by(loop, is_source, /*through_variables=*/!has_barrier);
   }
 
   /// The loop has a barrier of the block, perhaps in a function that it calls, and its exit depends on memory.
   bool laps(const Loop& loop) const {
-    bool may_meet = false, calls_some = false;
+    bool may_pass_barrier = false, calls_some = false;
     for_each(loop, [&](const Instruction& instruction) {
-      may_meet |= is_block_barrier(instruction) || calls(reach_.meets, instruction);
+      may_pass_barrier |= is_block_barrier(instruction) || calls(reach_.has_barrier, instruction);
       calls_some |= instruction.opcode == Opcode::Call;
     });
-    if (!may_meet) return false;
+    if (!may_pass_barrier) return false;
     const auto is_source = [&](const Instruction& instruction) {
       if (instruction.opcode == Opcode::Call || is_observation(instruction)) return true;
       if (instruction.opcode != Opcode::Ld || instruction.space() == ptx::Space::Const) return false;

@@ -44,7 +44,7 @@ bool collide(const LaneAccess& earlier, const LaneAccess& later, std::int64_t ro
 /// the warps are. `round` as above.
 bool collide_with_another(const LaneAccess& load, const LaneAccess& store, std::int64_t round,
                           const std::set<std::uint32_t>& distances) {
-  const auto meet = [&](std::size_t warp, std::size_t other) {
+  const auto collide = [&](std::size_t warp, std::size_t other) {
     const auto &before = load.numbers->of_warp(warp), &after = store.numbers->of_warp(other);
     const auto [first, last] = std::ranges::minmax(before);
     const auto [first_stored, last_stored] = std::ranges::minmax(after);
@@ -59,7 +59,7 @@ bool collide_with_another(const LaneAccess& load, const LaneAccess& store, std::
   };
   for (const std::size_t distance : distances)
     for (std::size_t warp = 0; warp + distance < load.numbers->places.size(); ++warp)
-      if (meet(warp, warp + distance) || meet(warp + distance, warp)) return true;
+      if (collide(warp, warp + distance) || collide(warp + distance, warp)) return true;
   return false;
 }
 
@@ -171,15 +171,15 @@ std::optional<bool> LaneConflicts::by_steps(const LaneAccess& earlier, const Lan
   return result;
 }
 
-Meeting LaneConflicts::meet(const LaneAccess& earlier, const LaneAccess& later) {
+Overlap LaneConflicts::overlap(const LaneAccess& earlier, const LaneAccess& later) {
   const LaneAccess& store = later.is_store ? later : earlier;
   const LaneAccess& load = later.is_store ? earlier : later;
   const LanePlaces::Order order = later.is_store ? LanePlaces::Order::LoadFirst : LanePlaces::Order::StoreFirst;
   const auto [known, is_new] =
-      meetings_.try_emplace({store.shape, load.shape, store.place.constant - load.place.constant, store.bytes,
+      overlaps_.try_emplace({store.shape, load.shape, store.place.constant - load.place.constant, store.bytes,
                              load.bytes, store.is_shared, order});
   if (is_new)
-    known->second = places_.meet({store.place, store.bytes}, {load.place, load.bytes}, store.is_shared, order);
+    known->second = places_.overlap({store.place, store.bytes}, {load.place, load.bytes}, store.is_shared, order);
   return known->second;
 }
 
@@ -207,8 +207,8 @@ bool LaneConflicts::disturb(const LaneAccess& earlier, const LaneAccess& later) 
     const bool are_known = !may_wait_ && earlier.numbers && later.numbers;
     if (are_known && earlier.numbers->common != later.numbers->common) return false;  // what only the launch knows
   }
-  const Meeting meeting = meet(earlier, later);
-  return meeting == Meeting::Surely || (meeting == Meeting::Perhaps && knows_warps_);
+  const Overlap found = overlap(earlier, later);
+  return found == Overlap::Surely || (found == Overlap::Perhaps && knows_warps_);
 }
 
 }  // namespace cucore::cpu::analysis

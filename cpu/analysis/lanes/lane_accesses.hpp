@@ -47,14 +47,14 @@ class LaneConflicts {
   std::optional<bool> by_numbers(const LaneAccess& earlier, const LaneAccess& later) const;
   std::optional<bool> by_steps(const LaneAccess& earlier, const LaneAccess& later);
   bool at_one_place(const LaneAccess& earlier, const LaneAccess& later) const;
-  Meeting meet(const LaneAccess& earlier, const LaneAccess& later);
+  Overlap overlap(const LaneAccess& earlier, const LaneAccess& later);
 
   LanePlaces& places_;
   const bool knows_warps_, is_one_warp_, may_wait_;
   std::map<std::pair<std::size_t, std::size_t>, bool> known_, known_of_warps_;
   std::map<std::tuple<std::size_t, std::size_t, std::int64_t, std::int64_t, std::int64_t, bool, LanePlaces::Order>,
-           Meeting>
-      meetings_;
+           Overlap>
+      overlaps_;
 };
 
 }  // namespace cucore::cpu::analysis

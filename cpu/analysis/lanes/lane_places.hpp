@@ -23,7 +23,7 @@
 namespace cucore::cpu::analysis {
 
 /// Whether lanes of a warp reach each other's places.
-enum class Meeting : std::uint8_t {
+enum class Overlap : std::uint8_t {
   Never,    ///< or nothing says so: arrays of different names, strides that only the host knows, indices from memory
   Perhaps,  ///< by what is computed from the lane's number, or by a number that changes from step to step
   Surely,   ///< the next lane's, or that of a lane at a power of two
@@ -43,7 +43,7 @@ class LanePlaces {
     std::int64_t bytes;
   };
   enum class Order : std::uint8_t { StoreFirst, LoadFirst };
-  Meeting meet(const Access& store, const Access& load, bool is_shared, Order order);
+  Overlap overlap(const Access& store, const Access& load, bool is_shared, Order order);
 
   /// What the lanes of a warp make of a place by their numbers alone, and what is the same for all of them. None if it
   /// depends on more.

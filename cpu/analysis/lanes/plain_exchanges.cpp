@@ -140,7 +140,7 @@ class FunctionSearch {
   /// accesses of shared memory behind which it has not waited for lanes. `gives`: set if a place is given anew.
   std::vector<bool> run(const OtherFunctions& others, bool* leaves_undone, bool* gives) {
     others_ = &others;
-    meets_others_ = others.touch[id_] && others.touches_besides(id_);
+    shares_with_others_ = others.touch[id_] && others.touches_besides(id_);
     numbers_.assign(function_.body.size(), 0);
     if (!may_exchange()) return {};
     LanePlaces places(module_, function_, flow_, shape_);
@@ -182,7 +182,7 @@ class FunctionSearch {
         exchange(earlier);
       }
     });
-    if (meets_others_ && !function_.is_entry) {
+    if (shares_with_others_ && !function_.is_entry) {
       for (std::size_t n = 0; n < known_.size(); ++n) {
         if (!counts_elsewhere(known_[n]) || !has(at_return_, n)) continue;
         *leaves_undone = true;
@@ -226,7 +226,7 @@ class FunctionSearch {
   /// The number that stands for what other functions did.
   std::size_t of_others() const { return known_.size(); }
 
-  /// A number for a place but for its constant: of one number, only the constants' difference tells how places meet.
+  /// A number for a place but for its constant: of one number, only the constants' difference tells how places overlap.
   std::size_t shape_of(const LaneSum& place) { return shapes_.try_emplace(place.terms, shapes_.size()).first->second; }
 
   /// Some load may follow some store, or a store a load, whatever their places: some functions end here.
@@ -237,7 +237,7 @@ class FunctionSearch {
       known_.push_back(any);
     }
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) numbers_[i] = is_store(function_.body[i]) ? 1 : 0;
-    bool found = meets_others_;
+    bool found = shares_with_others_;
     for_each_access([&](std::uint32_t i, const AccessesDone& done) {
       found |= has(done, 1) || (is_store(function_.body[i]) && has(done, 0));
     });
@@ -311,7 +311,7 @@ class FunctionSearch {
     }
     const auto add = [&](std::size_t number) { done[number / 64] |= std::uint64_t{1} << number % 64; };
     if (touched_[i]) add(numbers_[i]);
-    if (meets_others_ && calls(instruction, others_->leave_undone)) add(of_others());
+    if (shares_with_others_ && calls(instruction, others_->leave_undone)) add(of_others());
   }
 
   /// Calls `visit(access or call, what was done before it)`.
@@ -320,7 +320,7 @@ class FunctionSearch {
     const AccessesDone nothing(known_.size() / 64 + 1, 0);
     std::vector<AccessesDone> before(flow_.blocks.size(), nothing);
     at_return_ = nothing;
-    if (meets_others_ && !function_.is_entry) before[0][of_others() / 64] |= std::uint64_t{1} << of_others() % 64;
+    if (shares_with_others_ && !function_.is_entry) before[0][of_others() / 64] |= std::uint64_t{1} << of_others() % 64;
     for (bool changed = true; changed;) {
       changed = false;
       for (BlockId block = 0; block < flow_.blocks.size(); ++block) {
@@ -339,7 +339,7 @@ class FunctionSearch {
     for (BlockId block = 0; block < flow_.blocks.size(); ++block) {
       AccessesDone done = before[block];
       for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i) {
-        if (touched_[i] || (meets_others_ && calls(function_.body[i], others_->touch))) visit(i, done);
+        if (touched_[i] || (shares_with_others_ && calls(function_.body[i], others_->touch))) visit(i, done);
         step(i, done);
       }
     }
@@ -352,7 +352,7 @@ class FunctionSearch {
   const ControlFlow flow_;
   const OtherFunctions* others_ = nullptr;
   bool may_wait_ = false;
-  bool meets_others_ = false;                    ///< other functions access shared memory, and so does this one
+  bool shares_with_others_ = false;              ///< other functions access shared memory, and so does this one
   std::vector<std::optional<Touched>> touched_;  ///< by instruction
   std::vector<std::uint32_t> numbers_;           ///< by instruction, the number of its access
   std::vector<LaneAccess> known_;                ///< by number

@@ -74,12 +74,12 @@ void emit_tensormap_replace(FunctionEmitter& f, const Instruction& i) { FieldWri
 /// tensormap.cp_fenceproxy [to], [from], 128 by a warp together: what its lanes wrote before is copied, and all of them
 /// find it afterwards.
 void emit_tensormap_copy(FunctionEmitter& f, const Instruction& i) {
-  const auto meet = [&] { f.call("cucpu_warp_sync", f.b.getVoidTy(), {f.thread(), f.b.getInt32(~0U)}); };
-  meet();
+  const auto synchronize = [&] { f.call("cucpu_warp_sync", f.b.getVoidTy(), {f.thread(), f.b.getInt32(~0U)}); };
+  synchronize();
   Value* to = f.pointer(i.operands[0], Space::Global);
   Value* from = f.pointer(i.operands[1], Space::Shared);
   f.call("cucpu_copy_and_fill", f.b.getVoidTy(), {to, from, f.b.getInt32(map_bytes), f.b.getInt32(map_bytes)});
-  meet();
+  synchronize();
 }
 
 }  // namespace cucore::cpu::compiler

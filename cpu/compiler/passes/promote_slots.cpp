@@ -14,7 +14,7 @@
 namespace cucore::cpu::compiler {
 namespace {
 
-/// Written at several places and used in several blocks: values meet in phis, which have to be placed.
+/// Written at several places and used in several blocks: its values join in phis, which have to be placed.
 bool has_phis(const llvm::AllocaInst& slot) {
   unsigned stores = 0;
   const llvm::BasicBlock* block = nullptr;
@@ -32,23 +32,23 @@ bool has_phis(const llvm::AllocaInst& slot) {
 }  // namespace
 
 llvm::PreservedAnalyses PromoteSlotsPass::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) const {
-  std::vector<llvm::AllocaInst*> plain, meeting;
+  std::vector<llvm::AllocaInst*> plain, with_phis;
   for (llvm::Instruction& each : function.getEntryBlock()) {
     auto* const slot = llvm::dyn_cast<llvm::AllocaInst>(&each);
     if (slot == nullptr || !llvm::isAllocaPromotable(slot)) continue;
-    (has_phis(*slot) ? meeting : plain).push_back(slot);
+    (has_phis(*slot) ? with_phis : plain).push_back(slot);
   }
-  if (meeting.size() * function.size() < cost_model::most_slots_times_blocks) return llvm::PreservedAnalyses::all();
+  if (with_phis.size() * function.size() < cost_model::most_slots_times_blocks) return llvm::PreservedAnalyses::all();
   auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   auto& assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);
   if (!plain.empty()) llvm::PromoteMemToReg(plain, dominators, &assumptions);
-  for (std::size_t first = 0; first < meeting.size(); first += cost_model::slots_at_a_time) {
+  for (std::size_t first = 0; first < with_phis.size(); first += cost_model::slots_at_a_time) {
     if (!may_go_on_()) {
       *has_left_ = true;
       break;
     }
-    const std::size_t count = std::min(cost_model::slots_at_a_time, meeting.size() - first);
-    llvm::PromoteMemToReg(llvm::ArrayRef(meeting).slice(first, count), dominators, &assumptions);
+    const std::size_t count = std::min(cost_model::slots_at_a_time, with_phis.size() - first);
+    llvm::PromoteMemToReg(llvm::ArrayRef(with_phis).slice(first, count), dominators, &assumptions);
   }
   llvm::PreservedAnalyses preserved;
   preserved.preserveSet<llvm::CFGAnalyses>();

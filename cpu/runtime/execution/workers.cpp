@@ -104,7 +104,7 @@ void spread_late_helpers(Pool& self) {
 
 /// For a grid that takes longer than thought: the helpers come that were not called. If all were, those that have not
 /// begun are moved.
-void hasten(Pool& self, Job& job) {
+void call_more_helpers(Pool& self, Job& job) {
   if (job.called == worker_count() - 1) return spread_late_helpers(self);
   const unsigned int most = most_helpers(*job.grid);
   if (job.called == most) return;
@@ -120,7 +120,7 @@ void run_share(Grid& grid, std::uint64_t chunk, Clock::time_point begin, Clock::
   std::uint64_t taken = 0;
   if (job) {
     taken = run_blocks(grid, 0, chunk, begin + cost_model::late);
-    if (grid.next_block.load(std::memory_order_relaxed) < grid.block_count) hasten(pool(), *job);
+    if (grid.next_block.load(std::memory_order_relaxed) < grid.block_count) call_more_helpers(pool(), *job);
   }
   taken += run_blocks(grid, 0, chunk, until);
   if (taken == 0 || grid.is_abandoned()) return;

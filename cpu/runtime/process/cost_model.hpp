@@ -19,11 +19,12 @@ inline constexpr std::size_t most_variants = 8;
 inline constexpr std::uint64_t few_threads = 2048;
 /// Threads of a block: fewer leave most lanes of a vector idle. Not measured by a committed bench.
 inline constexpr std::uint32_t small_block = 8;
-/// Processor time of a compile in the vector form, and of one instruction of PTX more: also where threads meet, since
-/// all that lies between two barriers is then in one function, side by side. Set by bench/cpu_device/short_programs.py.
+/// Processor time of a compile in the vector form, and of one instruction of PTX more: also of kernels with convergent
+/// operations, since all that lies between two barriers is then in one function, side by side. Set by
+/// bench/cpu_device/short_programs.py.
 inline constexpr std::chrono::nanoseconds time_of_compile = std::chrono::milliseconds(8);
 inline constexpr std::chrono::nanoseconds time_of_compile_per_instruction = std::chrono::microseconds(800);
-inline constexpr std::chrono::nanoseconds time_of_compile_per_instruction_if_they_meet = std::chrono::milliseconds(5);
+inline constexpr std::chrono::nanoseconds time_of_compile_per_instruction_if_convergent = std::chrono::milliseconds(5);
 /// The most that a compile takes, by its budget. Not measured by a committed bench.
 inline constexpr std::chrono::nanoseconds longest_compile = std::chrono::seconds(4);
 /// The part of that time for which a kernel runs in the scalar form before it is compiled: that form is slow, and a
@@ -33,7 +34,7 @@ inline constexpr int part_of_compile = 12;
 /// bench/cpu_device/first_launch.py.
 inline constexpr double nanoseconds_of_instruction = 0.4;
 /// Likewise of a barrier or warp operation, and of a thread's beginning, on a fiber.
-inline constexpr double nanoseconds_of_meeting = 100;
+inline constexpr double nanoseconds_of_convergent_operation = 100;
 /// How often a loop is thought to be passed. Not measured by a committed bench.
 inline constexpr double rounds_of_a_loop = 64;
 /// Blocks for each thread that runs some, from which on a grid of unknown length may begin in the scalar form: the

@@ -191,7 +191,7 @@ TEST_F(LaterForm, a_kernel_whose_threads_only_meet_changes_between_blocks) {
   }
 }
 
-TEST_F(LaterForm, small_launches_of_threads_that_meet_wait_for_no_vectors) {
+TEST_F(LaterForm, small_launches_of_convergent_threads_wait_for_no_vectors) {
   const CUfunction function = load(60, "bar.sync 0;\n" + many_instructions(800));
   const CUdeviceptr memory = allocate(block);
   const std::size_t before = compiled();
@@ -205,7 +205,7 @@ TEST_F(LaterForm, small_launches_of_threads_that_meet_wait_for_no_vectors) {
   expect_right(memory, block, 1, 60);
 }
 
-TEST_F(LaterForm, threads_that_meet_get_vectors_once_they_have_run_for_long_however_few_they_are) {
+TEST_F(LaterForm, convergent_threads_get_vectors_once_they_have_run_for_long_however_few_they_are) {
   const CUfunction function = load(61, "bar.sync 0;");
   constexpr unsigned int warp = 32;
   constexpr std::uint32_t rounds = 2'000'000;
@@ -223,7 +223,7 @@ TEST_F(LaterForm, threads_that_meet_get_vectors_once_they_have_run_for_long_howe
   expect_right(memory, warp, 7, 61);
 }
 
-TEST_F(LaterForm, a_few_blocks_of_threads_that_meet_begin_in_the_scalar_form) {
+TEST_F(LaterForm, a_few_blocks_of_convergent_threads_begin_in_the_scalar_form) {
   const CUfunction function = load(62, "bar.sync 0;");
   constexpr unsigned int grid = 12;
   constexpr std::uint32_t rounds = 100'000;

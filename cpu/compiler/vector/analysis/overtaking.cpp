@@ -85,7 +85,8 @@ class Surroundings {
   Surroundings(BasicBlock* poll, const ControlFlow& flow) : flow_(flow), around_poll_(flow.loop_of(poll)) {
     if (around_poll_ == nullptr || around_poll_->getLoopLatch() == nullptr) return;
     loop_ = around_poll_;
-    for (const Loop* outer = loop_->getParentLoop(); outer != nullptr && !meets(*outer); outer = outer->getParentLoop())
+    for (const Loop* outer = loop_->getParentLoop(); outer != nullptr && !has_barrier(*outer);
+         outer = outer->getParentLoop())
       loop_ = outer;
     for (BasicBlock* block : loop_->blocks())
       if (last_ == nullptr || flow.index(block) > flow.index(last_)) last_ = block;
@@ -103,7 +104,7 @@ class Surroundings {
   }
 
   bool may_be_overtaken() const {
-    return loop_ != nullptr && !meets(*loop_) && changes_nothing() && holds_its_lanes() && is_passed_at_once();
+    return loop_ != nullptr && !has_barrier(*loop_) && changes_nothing() && holds_its_lanes() && is_passed_at_once();
   }
 
   BasicBlock* latch() const { return around_poll_->getLoopLatch(); }
@@ -111,7 +112,7 @@ class Surroundings {
   const Blocks& passed() const { return passed_; }
 
  private:
-  static bool meets(const Loop& loop) {
+  static bool has_barrier(const Loop& loop) {
     return std::any_of(loop.block_begin(), loop.block_end(),
                        [](const BasicBlock* block) { return is_block_barrier(block->front()); });
   }

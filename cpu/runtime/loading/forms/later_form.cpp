@@ -28,9 +28,9 @@ nanoseconds time_of(clockid_t clock) {
 }
 
 /// Of a kernel with so many instructions of PTX, about.
-nanoseconds time_of_compile(std::size_t instructions, bool meets) {
-  const nanoseconds each =
-      meets ? cost_model::time_of_compile_per_instruction_if_they_meet : cost_model::time_of_compile_per_instruction;
+nanoseconds time_of_compile(std::size_t instructions, bool is_convergent) {
+  const nanoseconds each = is_convergent ? cost_model::time_of_compile_per_instruction_if_convergent
+                                         : cost_model::time_of_compile_per_instruction;
   return std::min(cost_model::longest_compile,
                   cost_model::time_of_compile + static_cast<std::int64_t>(instructions) * each);
 }
@@ -41,18 +41,19 @@ std::optional<nanoseconds> time_before_vectors(const KernelOfProgram& kernel, co
   const ptx::Module& module = *kernel.ptx;
   const analysis::Reach reach =
       analysis::find_reach_and_waits(module, kernel.id, analysis::shape_of_warps(launch.block));
-  const bool meets = analysis::has_threads_that_meet(module, reach);
-  if (!meets && (launch.needs_no_vectors || !analysis::has_independent_threads(module, reach))) return std::nullopt;
+  const bool is_convergent = analysis::exchanges_by_convergent_operations(module, reach);
+  if (!is_convergent && (launch.needs_no_vectors || !analysis::has_independent_threads(module, reach)))
+    return std::nullopt;
   if (!analysis::check_vector_form(module, reach, analysis::lay_out(module, reach).info, 0)) return std::nullopt;
-  const nanoseconds compile = time_of_compile(analysis::count_instructions(module, reach), meets);
+  const nanoseconds compile = time_of_compile(analysis::count_instructions(module, reach), is_convergent);
   const nanoseconds worth = compile / cost_model::part_of_compile;
-  if (meets && launch.threads < cost_model::few_threads) return worth;
+  if (is_convergent && launch.threads < cost_model::few_threads) return worth;
   const bool repeats = analysis::may_repeat(module, reach);
   if (repeats && launch.blocks >= cost_model::blocks_of_a_thread * worker_count()) return worth;
-  if (repeats && !meets) return std::nullopt;  // its compile is brief
-  const auto [instructions, meetings] = analysis::expected_work(module, reach, cost_model::rounds_of_a_loop);
+  if (repeats && !is_convergent) return std::nullopt;  // its compile is brief
+  const auto [instructions, convergent] = analysis::expected_work(module, reach, cost_model::rounds_of_a_loop);
   double thread = instructions * cost_model::nanoseconds_of_instruction;
-  if (meets) thread += (1 + meetings) * cost_model::nanoseconds_of_meeting;
+  if (is_convergent) thread += (1 + convergent) * cost_model::nanoseconds_of_convergent_operation;
   const nanoseconds most = repeats ? worth : compile;  // since loops may be longer
   if (static_cast<double>(launch.threads) * thread > static_cast<double>(most.count())) return std::nullopt;
   return worth;

@@ -1,7 +1,7 @@
 // The vector form of a kernel that began in the scalar one: it is compiled on a thread of ours once the kernel has run
 // for a part of the time that takes, so nobody waits for it, and kernels that run little never get it. Thread-safe.
 //
-// Only kernels with independent threads, or whose threads meet at barriers and in warp operations alone
+// Only kernels with independent threads, or whose threads exchange values by convergent operations alone
 // (cpu/analysis/flow/independent_threads.hpp), begin so: which form runs, and when it changes, cannot be told from
 // their results.
 #pragma once

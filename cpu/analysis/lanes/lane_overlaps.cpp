@@ -39,7 +39,7 @@ bool LanePlaces::are_apart(const Access& store, const Access& load) const {
   return reach(store.place, 1) && reach(load.place, -1) && (low >= load.bytes || high <= -store.bytes);
 }
 
-Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared, Order order) {
+Overlap LanePlaces::overlap(const Access& store, const Access& load, bool is_shared, Order order) {
   const Spread difference = spread(without(store.place, load.place));
   const LaneSum first = spread(store.place).sum, second = spread(load.place).sum;
   bool is_data = false, is_varied = false, is_uniform = false, is_step = false, is_power = false;
@@ -55,7 +55,7 @@ Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared
     is_power |= it.kind == Kind::Varied && it.opcode == Opcode::Xor;
     if (!it.is_lane) apart = std::gcd(apart, factor);
   }
-  if (one_array && other_array) return Meeting::Never;
+  if (one_array && other_array) return Overlap::Never;
   const auto has_data = [&](const LaneSum& sum) {
     return std::ranges::any_of(sum.terms, [&](auto& t) { return symbols_[t.first].kind == Kind::Data; });
   };
@@ -64,7 +64,7 @@ Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared
   // Both from memory: a row of each lane, or anywhere.
   const bool both_data = has_data(first) && has_data(second), one_data = has_data(first) != has_data(second);
   const bool is_anywhere = both_data && factor == 0 && same_factor;
-  if (is_data && !is_anywhere && !one_data) return Meeting::Never;
+  if (is_data && !is_anywhere && !one_data) return Overlap::Never;
   const std::int64_t size = std::abs(factor);
   const std::int64_t between = difference.sum.constant;
   const auto reaches = [&](std::int64_t distance) {
@@ -75,7 +75,7 @@ Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared
   };
   if (same_factor && size != 0 && apart != 0) {
     const std::int64_t beyond = ((between % apart) + apart) % apart;
-    if (apart >= most_lanes * size && !reaches(beyond) && !reaches(beyond - apart)) return Meeting::Never;
+    if (apart >= most_lanes * size && !reaches(beyond) && !reaches(beyond - apart)) return Overlap::Never;
   }
   // What is computed from the lane's number in another way, and the same for both, may still be a neighbour's.
   // Multiples of what only the launch knows are rows of each lane.
@@ -90,29 +90,29 @@ Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared
     for (const auto& [symbol, by] : first.terms)
       if (symbols_[symbol].kind != Kind::Uniform) apart = std::gcd(apart, times(by, symbols_[symbol].multiple_of));
     const std::int64_t beyond = apart == 0 ? 0 : ((between % apart) + apart) % apart;
-    if (apart == 0 || beyond < load.bytes || beyond - apart > -store.bytes) return Meeting::Perhaps;
-    return Meeting::Never;
+    if (apart == 0 || beyond < load.bytes || beyond - apart > -store.bytes) return Overlap::Perhaps;
+    return Overlap::Never;
   }
   const bool differ = !same_factor || is_varied || is_data;
   if (!differ) {
-    if (size == 0 && !(is_step && has_varied(first))) return Meeting::Never;
-    if (is_step) return is_shared ? Meeting::Surely : Meeting::Perhaps;
+    if (size == 0 && !(is_step && has_varied(first))) return Overlap::Never;
+    if (is_step) return is_shared ? Overlap::Surely : Overlap::Perhaps;
     if (is_uniform || size > std::max(store.bytes, load.bytes))
-      return is_uniform || apart != 0 || !reaches(between) ? Meeting::Never : Meeting::Surely;
-    if (apart == 0) return reaches(between) ? Meeting::Surely : Meeting::Never;
-    return Meeting::Perhaps;
+      return is_uniform || apart != 0 || !reaches(between) ? Overlap::Never : Overlap::Surely;
+    if (apart == 0) return reaches(between) ? Overlap::Surely : Overlap::Never;
+    return Overlap::Perhaps;
   }
-  if (is_shared && keep_to_columns(store, load)) return Meeting::Never;
+  if (is_shared && keep_to_columns(store, load)) return Overlap::Never;
   if (!is_uniform && !is_step && !difference.counts && are_apart({first, store.bytes}, {second, load.bytes}))
-    return Meeting::Never;
+    return Overlap::Never;
   const auto is_one_place = [&](const LaneSum& sum) {
     return std::ranges::all_of(sum.terms, [&](auto& t) { return symbols_[t.first].kind == Kind::Uniform; });
   };
   const bool is_one_load = order == Order::StoreFirst && is_one_place(second);
-  if (!difference.counts && (is_one_load || is_one_place(first))) return Meeting::Never;
+  if (!difference.counts && (is_one_load || is_one_place(first))) return Overlap::Never;
   // A part of an array that begins where only the host knows.
-  if (is_uniform && !is_varied && !is_data && (factor == 0 || lane_factor(second) == 0)) return Meeting::Never;
-  return is_shared && is_power && !is_uniform ? Meeting::Surely : Meeting::Perhaps;
+  if (is_uniform && !is_varied && !is_data && (factor == 0 || lane_factor(second) == 0)) return Overlap::Never;
+  return is_shared && is_power && !is_uniform ? Overlap::Surely : Overlap::Perhaps;
 }
 
 }  // namespace cucore::cpu::analysis
