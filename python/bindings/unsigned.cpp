@@ -23,6 +23,23 @@ nb::object whole_number(nb::handle object) {
   return number;
 }
 
+bool is_array(nb::handle object) noexcept {
+  if (PyUnicode_Check(object.ptr()) != 0 || !is_number(object)) return false;
+  const Py_ssize_t elements = PyObject_Length(object.ptr());
+  if (elements < 0) PyErr_Clear();
+  return elements > 1;
+}
+
+int device_number(nb::handle object, const char* what) {
+  nb::object number = nb::steal(PyObject_GetAttrString(object.ptr(), "device_id"));
+  if (!number.is_valid()) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw nb::python_error();
+    PyErr_Clear();
+    number = nb::borrow(object);
+  }
+  return int_number(number, what);
+}
+
 std::uint64_t unsigned_number(nb::handle object, const char* what) {
   const nb::object number = whole_number(object);
   if (!number.is_valid()) {

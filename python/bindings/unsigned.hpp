@@ -14,6 +14,13 @@ bool is_number(nanobind::handle object) noexcept;
 /// The Python int that such an object is; null, with no exception set, for anything else.
 nanobind::object whole_number(nanobind::handle object);
 
+/// Whether it has elements, such as an array of NumPy's: no number, though its type has __int__.
+bool is_array(nanobind::handle object) noexcept;
+
+/// The number of a Device, a Buffer or another object with a device_id, or of the object itself. Throws what its
+/// device_id raises, TypeError naming `what`, OverflowError.
+int device_number(nanobind::handle object, const char* what);
+
 /// An int-like object as an unsigned number. Throws TypeError naming `what`, OverflowError.
 std::uint64_t unsigned_number(nanobind::handle object, const char* what);
 

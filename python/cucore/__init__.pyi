@@ -351,7 +351,7 @@ class Device:
     def __new__(cls, device_id: Device | int | None = None) -> Device: ...
     def __int__(self) -> int: ...
 
-@dataclass
+@dataclass(slots=True)
 class DeviceMemoryResourceOptions:
     """How ``DeviceMemoryResource`` makes a pool of its own.
 
@@ -438,7 +438,7 @@ class Event:
     def __sub__(self, start: Event) -> float: ...
     def __await__(self) -> Generator[Any]: ...
 
-@dataclass
+@dataclass(slots=True)
 class EventOptions:
     """How ``Device.create_event`` and ``Stream.record`` make an event.
 
@@ -784,7 +784,7 @@ class LinkerOptions:
     def as_bytes(self, backend: CompilerBackendType | str = "nvjitlink") -> list[bytes]:
         """The flags that nvJitLink is given for these options."""
 
-@dataclass
+@dataclass(slots=True)
 class ManagedMemoryResourceOptions:
     """How ``ManagedMemoryResource`` makes a pool of its own, or does without.
 
@@ -936,7 +936,7 @@ class ObjectCode:
     def from_saved(path: _Path) -> ObjectCode:
         """The object that was saved in that file, not loaded. Bad contents raise ValueError."""
 
-@dataclass
+@dataclass(slots=True)
 class PinnedMemoryResourceOptions:
     """How ``PinnedMemoryResource`` makes a pool of its own.
 
@@ -1249,7 +1249,7 @@ class SMResource:
     def split_evenly(self, groups: int, *, dry_run: bool = False) -> tuple[list[SMResource], SMResource]:
         """(groups, remainder): that many groups of one size, as large as can be."""
 
-@dataclass
+@dataclass(slots=True)
 class SMResourceOptions:
     """How ``SMResource.split`` divides.
 
@@ -1360,7 +1360,7 @@ class Stream:
     def __await__(self) -> Generator[Any]: ...
     def __cuda_stream__(self) -> tuple[int, int]: ...
 
-@dataclass
+@dataclass(slots=True)
 class StreamOptions:
     """How ``Device.create_stream`` makes a stream.
 

@@ -15,8 +15,8 @@ def flag(name, value):
     raise TypeError(f"{name} must be a bool, not {type(value).__name__}")
 
 
-def whole(name, value):
-    """What int() makes of a number: a float is cut off, as with cuda.core. Text is none."""
+def whole(name, value, error_of_array=TypeError):
+    """What int() makes of a number: a float is cut off, as with cuda.core. Text is none, and neither is an array."""
     if value is None:
         return None
     try:
@@ -24,7 +24,10 @@ def whole(name, value):
     except TypeError:
         if not hasattr(type(value), "__int__"):
             raise TypeError(f"{name} must be an int or None, not {type(value).__name__}") from None
-    return int(value)
+    try:
+        return int(value)
+    except TypeError:
+        raise error_of_array(f"{name} must be one number, not an array of type {type(value).__name__}") from None
 
 
 def amount(name, value):
@@ -36,6 +39,7 @@ def amount(name, value):
 class Checked:
     """Options whose fields are checked whenever they are set, and that have no other attributes."""
 
+    __slots__ = ()
     _checks = {}
 
     def __setattr__(self, name, value):

@@ -4,7 +4,7 @@ from operator import index
 
 from cucore import _seam
 from cucore._checked import whole
-from cucore._errors import CUDAError
+from cucore._errors import CUDAError, ValueTypeError
 from cucore._tuples import ComputeCapability, MemoryInfo, PriorityRange
 
 
@@ -116,7 +116,7 @@ class Device:
     def __new__(cls, device_id=None):
         if isinstance(device_id, Device):
             return device_id
-        ordinal = _seam.current_device() if device_id is None else whole("device_id", device_id)
+        ordinal = _seam.current_device() if device_id is None else whole("device_id", device_id, ValueTypeError)
         count = _seam.device_count()
         if not -(1 << 31) <= ordinal < 1 << 31:
             raise OverflowError(f"device_id {ordinal} does not fit into 32 bits")

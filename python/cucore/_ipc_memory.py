@@ -17,6 +17,8 @@ from cucore._device import Device
 from cucore._errors import AssertionValueError, AttributeRuntimeError, RuntimeTypeError, ValueTypeError
 
 _registry = weakref.WeakValueDictionary()  # the resources given to register(), by UUID
+_uuids = weakref.WeakKeyDictionary()  # of resources that are shared, once asked for; None until register() tells it
+_handles = weakref.WeakKeyDictionary()  # of resources: what they are imported from, once asked for
 _lock = threading.RLock()  # of the registry, and of what resources and buffers get when first asked for it
 
 
@@ -125,8 +127,7 @@ def _require_ipc(resource):
         )
 
 
-# The IPC members of DeviceMemoryResource and PinnedMemoryResource. `_ipc_uuid` and `_ipc_handle` are attributes of
-# theirs.
+# The IPC members of DeviceMemoryResource and PinnedMemoryResource.
 
 
 def pool_uuid(resource):
@@ -134,18 +135,18 @@ def pool_uuid(resource):
     if not resource.is_ipc_enabled:
         return None
     with _lock:
-        if not hasattr(resource, "_ipc_uuid"):
-            resource._ipc_uuid = uuid.uuid4()
-        return resource._ipc_uuid
+        if resource not in _uuids:
+            _uuids[resource] = uuid.uuid4()
+        return _uuids[resource]
 
 
 def allocation_handle(resource):
     """``resource.allocation_handle``."""
     _require_ipc(resource)
     with _lock:
-        if not hasattr(resource, "_ipc_handle"):
-            resource._ipc_handle = _handle(_seam.export_pool(resource), pool_uuid(resource))
-        return resource._ipc_handle
+        if resource not in _handles:
+            _handles[resource] = _handle(_seam.export_pool(resource), pool_uuid(resource))
+        return _handles[resource]
 
 
 def import_pool(resource_type, handle, *device):
@@ -166,7 +167,8 @@ def import_pool(resource_type, handle, *device):
         raise error(f"alloc_handle must be an IPCAllocationHandle or an int, not {type(handle).__name__}")
     kept = _handle(file, known_uuid)
     made = _seam.import_pool(resource_type, file, *device)
-    made._ipc_uuid, made._ipc_handle = known_uuid, kept
+    with _lock:
+        _uuids[made], _handles[made] = known_uuid, kept
     return made if known_uuid is None else register(made, known_uuid)
 
 
@@ -183,8 +185,8 @@ def register(resource, pool_uuid_):
             raise TypeError(f"uuid must be a uuid.UUID, not {type(pool_uuid_).__name__}")
         own = pool_uuid(resource)
         if own is None:
-            resource._ipc_uuid = pool_uuid_
-            resource._ipc_handle._uuid = pool_uuid_
+            _uuids[resource] = pool_uuid_
+            _handles[resource]._uuid = pool_uuid_
         elif own != pool_uuid_:
             raise AssertionValueError(f"the memory resource is the pool {own}, not {pool_uuid_}")
         _registry[pool_uuid_] = resource

@@ -75,8 +75,6 @@ class LinkerOptions:
     embed_ptx: bool | None = None
 
     def __post_init__(self):
-        if self.name is None:
-            self.name = "<default linker>"
         if not isinstance(self.name, str):
             raise AttributeTypeError(f"name must be a str, not {type(self.name).__name__}")
         if self.numba_debug is not None:
@@ -139,8 +137,8 @@ class Linker:
                     stacklevel=2,
                 )
             self._linker = _seam.CoreLinker(list(object_codes), self._options)
-        except (TypeError, ValueError) as fault:
-            if isinstance(fault, CUDAError):
+        except (TypeError, ValueError, CUDAError) as fault:
+            if isinstance(fault, CUDAError) and fault.name != "CUDA_ERROR_FILE_NOT_FOUND":
                 raise
             raise NvJitLinkInputError(str(fault)) from None
 

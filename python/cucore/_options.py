@@ -44,7 +44,7 @@ def member(enumeration, value, what):
         ) from None
 
 
-@dataclass
+@dataclass(slots=True)
 class StreamOptions(Checked):
     """How ``Device.create_stream`` makes a stream.
 
@@ -58,7 +58,7 @@ class StreamOptions(Checked):
     _checks = {"nonblocking": truth, "priority": whole}
 
 
-@dataclass
+@dataclass(slots=True)
 class EventOptions(Checked):
     """How ``Device.create_event`` and ``Stream.record`` make an event.
 
@@ -84,7 +84,7 @@ class ContextOptions:
     resources: Sequence[Any]
 
 
-@dataclass
+@dataclass(slots=True)
 class SMResourceOptions(Checked):
     """How ``SMResource.split`` divides.
 
@@ -127,7 +127,7 @@ class WorkqueueResourceOptions:
                 raise ValueError(f"concurrency_limit must be at least 1, not {limit}")
 
 
-@dataclass
+@dataclass(slots=True)
 class DeviceMemoryResourceOptions(Checked):
     """How ``DeviceMemoryResource`` makes a pool of its own.
 
@@ -146,7 +146,7 @@ class DeviceMemoryResourceOptions(Checked):
     __repr__ = shown
 
 
-@dataclass
+@dataclass(slots=True)
 class ManagedMemoryResourceOptions(Checked):
     """How ``ManagedMemoryResource`` makes a pool of its own, or does without.
 
@@ -168,7 +168,7 @@ class ManagedMemoryResourceOptions(Checked):
     __repr__ = shown
 
 
-@dataclass
+@dataclass(slots=True)
 class PinnedMemoryResourceOptions(Checked):
     """How ``PinnedMemoryResource`` makes a pool of its own.
 

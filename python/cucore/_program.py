@@ -10,6 +10,7 @@ from cucore._errors import (
     NVRTCUnsupportedOptionError,
     NVVMOptionError,
     UnsupportedOptionError,
+    ValueTypeError,
 )
 from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept
@@ -41,7 +42,8 @@ def inputs_of_compile(program, target_type, name_expressions):
     names = [name_expressions] if isinstance(name_expressions, (str, bytes)) else list(name_expressions)
     for name in names:
         if not isinstance(name, (str, bytes)):
-            raise TypeError(f"a name expression must be str or bytes, not {type(name).__name__}")
+            error = ValueTypeError if hasattr(name_expressions, "__array__") else TypeError
+            raise error(f"a name expression must be str or bytes, not {type(name).__name__}")
         if not name:
             raise NVRTCOptionError("a name expression is empty")
     return program._program, target, [name.decode() if isinstance(name, bytes) else name for name in names]

@@ -1,6 +1,8 @@
 // Linker: checks, the link by one of two back ends, and the result as an ObjectCode that carries its PTX.
 #include "cucore/linker.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -126,6 +128,18 @@ struct Linker::State {
       }
     }
     return opened;
+  }
+
+  // What does not even look like PTX or LTO-IR is given to nvJitLink at once: it says what is wrong with it. Everything
+  // else waits for the link, which a cache may save.
+  void refuse_what_is_no_code() const {
+    if (backend != LinkerBackend::nvjitlink) return;
+    std::vector<detail::LinkInput> strangers;
+    std::copy_if(inputs.inputs.begin(), inputs.inputs.end(), std::back_inserter(strangers), detail::looks_like_no_code);
+    if (strangers.empty()) return;
+    LinkerOptions any = options;
+    if (!any.arch) any.arch = "sm_90";
+    (void)open(any, CodeType::cubin, strangers);
   }
 
   std::string complete(detail::LinkSession& completed) {
@@ -307,6 +321,7 @@ Linker::Linker(const std::vector<ObjectCode>& inputs, LinkerOptions options) : s
   }
   detail::refuse_double_definitions(state.inputs, options.arch.value_or(""));
   state.options = std::move(options);
+  state.refuse_what_is_no_code();
   const std::optional<std::string>& arch = state.options.arch;
   if (!arch) return;
   if (detail::is_architecture(*arch)) {

@@ -11,6 +11,7 @@
 #include "src/formats/device_units.hpp"
 #include "src/formats/elf.hpp"
 #include "src/formats/fatbin.hpp"
+#include "src/formats/ptx_syntax.hpp"
 
 namespace cucore::detail {
 namespace {
@@ -67,6 +68,12 @@ LinkInputs read_inputs(const std::vector<ObjectCode>& codes) {
     result.inputs.push_back(std::move(input));
   }
   return result;
+}
+
+bool looks_like_no_code(const LinkInput& input) {
+  constexpr std::string_view ir_magic = "\xed\x43\x4e\x7f";
+  if (input.type == CodeType(CodeType::ptx)) return !looks_like_ptx(input.bytes);
+  return input.type == CodeType(CodeType::ltoir) && !input.bytes.starts_with(ir_magic);
 }
 
 void refuse_other_architectures(const LinkInputs& inputs, std::string_view arch) {

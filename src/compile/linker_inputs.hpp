@@ -27,6 +27,9 @@ std::string quoted(const LinkInput& input);
 /// and objects whose device code linkers do not look at.
 LinkInputs read_inputs(const std::vector<ObjectCode>& codes);
 
+/// Whether it cannot be the PTX or LTO-IR that its type says, at a glance.
+bool looks_like_no_code(const LinkInput& input);
+
 /// Throws ValueError for an input that a link for `arch` cannot use, naming both architectures.
 void refuse_other_architectures(const LinkInputs& inputs, std::string_view arch);
 

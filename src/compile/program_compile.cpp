@@ -4,6 +4,7 @@
 
 #include "cucore/error.hpp"
 #include "cucore/linker.hpp"
+#include "src/compile/option_faults.hpp"
 #include "src/compile/program_cache_folder.hpp"
 #include "src/compile/program_flags.hpp"
 #include "src/compile/program_option_table.hpp"
@@ -131,13 +132,17 @@ std::vector<std::filesystem::path> toolkit_folders(const ProgramOptions& options
 }  // namespace detail
 
 void Program::State::check_ptx() const {
-  if (detail::looks_like_ptx(code) || !toolkit::nvjitlink_library().available) return;
+  if (!toolkit::nvjitlink_library().available) return;
   ProgramOptions one = options;
   one.archs.clear();
   if (!options.archs.empty()) one.arch = options.archs.front();
   if (!one.arch) one.arch = detail::architecture_of_ptx(code);
   if (one.arch->empty()) one.arch = "sm_90";
   if (is_virtual(*one.arch)) one.arch = "sm_" + one.arch->substr(8);
+  const bool can_be_for_arch =
+      !detail::is_architecture(*one.arch) ||
+      detail::can_use(CodeType::ptx, detail::architecture_of_ptx(code), detail::parse_architecture(*one.arch).number);
+  if (detail::looks_like_ptx(code) && can_be_for_arch) return;
   try {
     std::unique_ptr<toolkit::NativeLink> unused;
     (void)toolkit::compile_ptx_with_nvjitlink(code, options.name, nvjitlink_flags(one), unused);

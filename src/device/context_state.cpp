@@ -70,10 +70,7 @@ std::string describe_device(int ordinal) { return "Device " + std::to_string(ord
 
 int device_count() {
   Primaries& all = primaries();
-  if (all.handles.load(std::memory_order_acquire) != nullptr) {
-    driver::table();  // refuses in a forked child and at exit
-    return all.count.load(std::memory_order_relaxed);
-  }
+  if (all.handles.load(std::memory_order_acquire) != nullptr) return all.count.load(std::memory_order_relaxed);
   const std::scoped_lock lock(all.mutex);
   list_devices(all);
   return static_cast<int>(all.devices.size());

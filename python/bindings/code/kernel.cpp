@@ -155,7 +155,7 @@ void bind_occupancy(nb::module_& module) {
           "max_potential_cluster_size",
           [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream, nb::handle device) {
             const std::optional<int> ordinal = chosen_device(device);
-            const LaunchConfig how = config.config;
+            const LaunchConfig how = config.of_launch();
             return required_stream(stream).use(
                 [&](const Stream& on) { return self.view(ordinal).max_potential_cluster_size(how, on); });
           },
@@ -165,7 +165,7 @@ void bind_occupancy(nb::module_& module) {
           "max_active_clusters",
           [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream, nb::handle device) {
             const std::optional<int> ordinal = chosen_device(device);
-            const LaunchConfig how = config.config;
+            const LaunchConfig how = config.of_launch();
             return required_stream(stream).use(
                 [&](const Stream& on) { return self.view(ordinal).max_active_clusters(how, on); });
           },
@@ -245,7 +245,7 @@ nb::object signature_object(const PyKernel& self) {
 
 nb::object launcher(nb::handle self, nb::handle config) {
   const nb::object made = config_object(config.ptr());
-  return new_launcher(self, nb::cast<const PyLaunchConfig&>(made).config, nullptr);
+  return new_launcher(self, nb::cast<const PyLaunchConfig&>(made).of_launch(), nullptr);
 }
 
 // kernel[config], kernel[config, stream], kernel[grid, block], [grid, block, shared], [grid, block, shared, stream]
@@ -273,7 +273,7 @@ nb::object launcher_by_index(nb::handle self, nb::handle index) {
   if (stream.is_valid() && stream.is_none()) {
     throw nb::type_error("the stream of kernel[...] is None: leave it out, and pass one with each call");
   }
-  return new_launcher(self, nb::cast<const PyLaunchConfig&>(config).config, stream.ptr());
+  return new_launcher(self, nb::cast<const PyLaunchConfig&>(config).of_launch(), stream.ptr());
 }
 
 // A wrong `mod` would keep alive what the kernel does not need. A library has one handle for one name.

@@ -44,7 +44,7 @@ void launch(PyObject* const* arguments, Py_ssize_t count) {
   LaunchDependencies dependencies{.stream = stream.handle(), .producers = {}};
   ArgumentPack pack(*wrapped->kernel);
   add_arguments(pack, arguments + 3, count - 3, dependencies);
-  const ResolvedConfig resolved(config->config);
+  const ResolvedConfig resolved(config->of_launch());
   void* const* const values = pack.values();
   const WithoutGil released{WithoutGil::held};
   if (!dependencies.producers.empty()) wait_for_producers(stream, dependencies);

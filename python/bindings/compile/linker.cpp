@@ -36,7 +36,7 @@ class LinkerFields : SetFields {
     const nb::handle value = find(name);
     if (!value.is_valid()) return;
     const auto index = nb::steal(PyNumber_Index(number_of_text(value).ptr()));
-    if (!index.is_valid()) {
+    if (!index.is_valid() || PyBool_Check(value.ptr()) != 0) {  // linkers refuse "True", which is no number to them
       PyErr_Clear();
       wrong_type(name, value, "an int or None");
     }

@@ -152,7 +152,7 @@ class Fields : SetFields {
 
   static int number(const char* name, nb::handle value) {
     const auto index = nb::steal(PyNumber_Index(number_of_text(value).ptr()));
-    if (!index.is_valid()) {
+    if (!index.is_valid() || PyBool_Check(value.ptr()) != 0) {  // compilers refuse "True", which is no number to them
       PyErr_Clear();
       wrong_option_type(name, value, "an int");
     }

@@ -242,6 +242,10 @@ int device_ordinal(nb::handle device) {
   if (PyObject_IsInstance(device.ptr(), from_package(Package::Device).ptr()) == 1) {
     return nb::cast<int>(device.attr("device_id"));
   }
+  if (is_array(device)) {
+    raise(from_package(Package::ValueTypeError),
+          std::string("a device must be a Device or an ordinal, not ") + Py_TYPE(device.ptr())->tp_name);
+  }
   const nb::object index = whole_number(device);
   if (!index.is_valid()) {
     throw nb::type_error(

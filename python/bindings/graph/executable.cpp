@@ -17,7 +17,7 @@ decltype(auto) use_view(const PyGraph& self, nb::handle node, Call&& call) {
 
 void update_kernel(const PyGraph& self, nb::handle node, nb::handle config, nb::handle kernel, nb::handle arguments) {
   const nb::object how = config_object(config.ptr());
-  const LaunchConfig& wanted = nb::inst_ptr<PyLaunchConfig>(how)->config;
+  const LaunchConfig& wanted = nb::inst_ptr<PyLaunchConfig>(how)->of_launch();
   const KernelNode in_definition = required_node(node).as<KernelNode>();
   LaunchConfig same = without_gil([&] { return in_definition.config(); });
   same.grid = wanted.grid;

@@ -66,10 +66,7 @@ void bind_attributes(nb::module_& module) {
 }
 
 // A device that there is not is refused when the resource is used, as with cuda.core.
-int ordinal_of(nb::handle device) {
-  const nb::object number = nb::getattr(device, "device_id", device);  // of a Device, or a Buffer
-  return int_number(number, "device_id");
-}
+int ordinal_of(nb::handle device) { return device_number(device, "device_id"); }
 
 // The object for a device: the one there is, or a new one. `known` maps ordinals to them for ever.
 nb::object object_for(PyObject* known, nb::handle device_id) {

@@ -39,7 +39,7 @@ nb::object kernel_of(const PyGraphNode& self) {
 void update_kernel(const PyGraphNode& self, nb::handle config, nb::handle kernel, nb::handle arguments) {
   require_valid(self);
   KernelNodeUpdate changes;
-  if (!config.is_none()) changes.config = nb::inst_ptr<PyLaunchConfig>(config_object(config.ptr()))->config;
+  if (!config.is_none()) changes.config = nb::inst_ptr<PyLaunchConfig>(config_object(config.ptr()))->of_launch();
   if (!kernel.is_none()) changes.kernel = required_kernel(kernel);
   if (arguments.is_none()) {
     if (changes.kernel.has_value()) throw nb::value_error("another kernel needs its arguments: give args too");

@@ -17,13 +17,12 @@ nb::object added(const PyGraphPoint& self, const std::function<GraphNode(const G
 }
 
 nb::object launch(const PyGraphPoint& self, nb::handle config, nb::handle kernel, const nb::args& arguments) {
-  const nb::object how = config_object(config.ptr());
+  const nb::object made = config_object(config.ptr());
+  const LaunchConfig how = nb::inst_ptr<PyLaunchConfig>(made)->of_launch();
   const Kernel what = required_kernel(kernel);
   GraphNode node;
   with_arguments(what, arguments, [&](const ArgumentPack& pack, std::shared_ptr<const void> owner) {
-    self.at([&](const GraphPoint& point) {
-      node = point.launch(nb::inst_ptr<PyLaunchConfig>(how)->config, pack, std::move(owner));
-    });
+    self.at([&](const GraphPoint& point) { node = point.launch(how, pack, std::move(owner)); });
   });
   return node_object(std::move(node));
 }
@@ -65,7 +64,7 @@ nb::object allocate(const PyGraphPoint& self, nb::handle size, nb::handle device
                     nb::handle peer_access) {
   GraphAllocationOptions options{.memory_type = memory_type_of(memory_type)};
   if (!device.is_none()) {  // a Device, a Buffer, or a number; one that there is not is refused as the driver does
-    options.device = int_number(nb::getattr(device, "device_id", device), "device");
+    options.device = device_number(device, "device");
   }
   if (!peer_access.is_none()) {
     if (!PyList_Check(peer_access.ptr()) && !PyTuple_Check(peer_access.ptr()) && !PyAnySet_Check(peer_access.ptr())) {

@@ -46,16 +46,18 @@ class Buffers {
 std::vector<MemoryLocation> locations_of(nb::handle locations, std::size_t buffers) {
   if (const auto one = memory_location(locations)) return {*one};
   std::vector<MemoryLocation> all;
-  if (locations.is_none() || PySequence_Check(locations.ptr()) == 0) {
+  if (locations.is_none() || PySequence_Check(locations.ptr()) == 0 || is_array(locations)) {
     all.push_back(required_location(locations));
     return all;
   }
-  for (const nb::handle item : locations) all.push_back(required_location(item));
-  if (all.size() != buffers) {
-    throw nb::value_error(("locations has " + std::to_string(all.size()) + " entries for " + std::to_string(buffers) +
+  const Py_ssize_t count = PySequence_Size(locations.ptr());
+  if (count < 0) throw nb::python_error();
+  if (static_cast<std::size_t>(count) != buffers) {
+    throw nb::value_error(("locations has " + std::to_string(count) + " entries for " + std::to_string(buffers) +
                            " buffers: give one location, or one for each")
                               .c_str());
   }
+  for (const nb::handle item : locations) all.push_back(required_location(item));
   return all;
 }
 

@@ -56,7 +56,12 @@ void bind_core_resource(Class& cls) {
 
 // The stream argument of resources that work at once: optional.
 template <class T>
-PyBuffer* allocate_at_once(nb::handle self, Unsigned size, nb::handle stream) {
+PyBuffer* allocate_at_once(nb::handle self, nb::handle bytes, nb::handle stream) {
+  if (is_array(bytes)) {
+    raise(from_package(Package::ValueTypeError),
+          std::string("size must be an int, not ") + Py_TYPE(bytes.ptr())->tp_name);
+  }
+  const Unsigned size{unsigned_number(bytes, "size")};
   const nb::object on = stream.is_none() ? legacy_default_stream() : nb::borrow(stream);
   return allocate<T>(self, size, on);
 }

@@ -51,7 +51,7 @@ nb::object resource_location(const PyManagedMemoryResource& self) {
 
 void bind_resource(nb::module_& module) {
   nb::class_<PyManagedMemoryResource, PyPoolMemoryResource>(
-      module, "ManagedMemoryResource", nb::is_weak_referenceable(), nb::dynamic_attr(),
+      module, "ManagedMemoryResource", nb::is_weak_referenceable(),
       "Memory that the host and every device can use at one address, from the driver's managed pool, with options from "
       "one of its own or (pooled=False) each buffer by itself.")
       .def("__init__", make_resource, nb::arg("options") = nb::none())
@@ -136,7 +136,8 @@ void bind_managed_buffer(nb::module_& module) {
       .def_prop_rw(
           "accessed_by",
           [](nb::handle self) {
-            nb::cast<const PyManagedBuffer&>(self).use_managed([](const ManagedBuffer&) {});  // it is open
+            if (!nb::cast<const PyManagedBuffer&>(self).is_open())
+              raise(PyExc_RuntimeError, "the buffer has been closed");
             return from_package(Package::AccessedBy)(self);
           },
           [](nb::handle self, nb::handle locations) { from_package(Package::assign_accessed_by)(self, locations); },

@@ -75,7 +75,7 @@ void bind_pool_attributes(nb::module_& module) {
 }
 
 void bind_base(nb::module_& module) {
-  nb::class_<PyMemoryResource>(module, "MemoryResource", nb::is_weak_referenceable(), nb::dynamic_attr(),
+  nb::class_<PyMemoryResource>(module, "MemoryResource", nb::is_weak_referenceable(),
                                "Where buffers come from and go back to. To make your own, derive from it and define "
                                "allocate, deallocate, is_device_accessible, is_host_accessible and device_id.")
       .def("__init__", [](PyMemoryResource* self, const nb::args&, const nb::kwargs&) { new (self) PyMemoryResource; })
@@ -138,8 +138,8 @@ void bind_pool_state(Class& cls) {
 }
 
 void bind_pools(nb::module_& module) {
-  auto pool = nb::class_<PyPoolMemoryResource, PyMemoryResource>(module, "_PoolMemoryResource",
-                                                                 nb::is_weak_referenceable(), nb::dynamic_attr());
+  auto pool =
+      nb::class_<PyPoolMemoryResource, PyMemoryResource>(module, "_PoolMemoryResource", nb::is_weak_referenceable());
   bind_core_resource<PyPoolMemoryResource>(pool);
   bind_pool_state(pool);
   pool.def("allocate", allocate<PyPoolMemoryResource>, nb::arg("size"), nb::kw_only(), nb::arg("stream").none(),
@@ -178,7 +178,7 @@ void bind_pools(nb::module_& module) {
       });
 
   nb::class_<PyDeviceMemoryResource, PyPoolMemoryResource>(
-      module, "DeviceMemoryResource", nb::is_weak_referenceable(), nb::dynamic_attr(),
+      module, "DeviceMemoryResource", nb::is_weak_referenceable(),
       "Device memory from a stream-ordered pool: the device's current one, or with options one of its own.")
       .def(
           "__init__",
@@ -221,7 +221,7 @@ void bind_pools(nb::module_& module) {
       });
 
   nb::class_<PyPinnedMemoryResource, PyPoolMemoryResource>(
-      module, "PinnedMemoryResource", nb::is_weak_referenceable(), nb::dynamic_attr(),
+      module, "PinnedMemoryResource", nb::is_weak_referenceable(),
       "Page-locked host memory from a stream-ordered pool, which every visible device may use.")
       .def(
           "__init__",

@@ -91,9 +91,10 @@ nb::object modify_allocation(nb::handle self, nb::handle object, nb::handle size
           std::string("config must be VirtualMemoryResourceOptions, a dict of its fields or None, not ") +
               Py_TYPE(config.ptr())->tp_name);
   }
-  if (!wrapped->is_open()) raise(from_package(Package::AttributeRuntimeError), "the buffer has been closed");
+  if (!wrapped->is_open()) raise(PyExc_RuntimeError, "the buffer has been closed");
   if (!wrapped->resource_object().is(self)) {
-    raise(from_package(Package::AttributeValueError), "the buffer is not an allocation of this resource");
+    raise(from_package(Package::CUDAInvalidValueError),
+          "CUDA_ERROR_INVALID_VALUE: the buffer is not an allocation of this resource");
   }
   const bool negative = PyLong_Check(size.ptr()) && PyObject_RichCompareBool(size.ptr(), nb::int_(0).ptr(), Py_LT) == 1;
   const std::uint64_t new_size = negative ? 0 : unsigned_number(size, "new_size");  // none is shorter than it is
@@ -135,11 +136,11 @@ PyBuffer* allocate_virtual(nb::handle self, nb::handle size, nb::handle stream) 
     raise(from_package(Package::CUDAInvalidValueError),
           std::string("CUDA_ERROR_INVALID_VALUE: there are no buffers of ") + nb::str(size).c_str() + " bytes");
   }
-  if (PyIndex_Check(size.ptr()) == 0) {
+  if (PyIndex_Check(size.ptr()) == 0 || is_array(size)) {
     throw nb::type_error((std::string("size must be an int, not ") + Py_TYPE(size.ptr())->tp_name).c_str());
   }
   require_options(nb::cast<const PyVirtualMemoryResource&>(self));
-  return allocate_at_once<PyVirtualMemoryResource>(self, {unsigned_number(size, "size")}, stream);
+  return allocate_at_once<PyVirtualMemoryResource>(self, size, stream);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ class AdjacencySet(MutableSet):
 
     def discard(self, node):
         """Removes an edge, if it is there."""
-        if node in self:
+        if _node(node) in self:
             self._change([node], [])
 
     def clear(self):

@@ -117,7 +117,7 @@ class DeviceEvents(Generic[SomeDevice]):
         return EventData(self._device if own else self._device._at(data.device, f"the device of {self!r}"), data)
 
     def __del__(self):
-        if self._set is not None and self._process == os.getpid():
+        if getattr(self, "_set", None) is not None and self._process == os.getpid():  # not where __init__ refused
             _nvml.release("nvmlEventSetFree", self._set)
 
     def __repr__(self):

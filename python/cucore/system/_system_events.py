@@ -66,7 +66,7 @@ class RegisteredSystemEvents:
         )
 
     def __del__(self):
-        if self._set is not None and self._process == os.getpid():
+        if getattr(self, "_set", None) is not None and self._process == os.getpid():  # not where __init__ refused
             request = _nvml.versioned(_structs.SystemEventSetRequest, set=self._set)
             _nvml.release("nvmlSystemEventSetFree", ctypes.byref(request))
 

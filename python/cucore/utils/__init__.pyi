@@ -178,7 +178,8 @@ class Record(NamedTuple):
 class FileStreamProgramCache(ProgramCacheResource):
     """Compiled code in a folder (by default one of the user's), shared by any number of threads and processes.
 
-    With ``max_size_bytes``, a soft cap, the entries whose last use is longest ago go when the files' sum passes it.
+    With ``max_size_bytes``, a soft cap, the entries whose last use is longest ago go when the images' sum passes it
+    (their records do not count).
     ``shared`` takes entries of other users, who can then put code into this process; root's are always taken.
     ``store``, a URL or a store of ``cucore.stores``, is asked for what the folder lacks, and gets what is put here: all
     who use it must mean the same by a key, as those of ``make_program_cache_key`` do. ``clear`` leaves it alone.

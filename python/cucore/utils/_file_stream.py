@@ -61,7 +61,8 @@ def _stored_name(key):
 class FileStreamProgramCache(RecordCache):
     """Compiled code in a folder (by default one of the user's), shared by any number of threads and processes.
 
-    With ``max_size_bytes``, a soft cap, the entries whose last use is longest ago go when the files' sum passes it.
+    With ``max_size_bytes``, a soft cap, the entries whose last use is longest ago go when the images' sum passes it
+    (their records do not count).
     ``shared`` takes entries of other users, who can then put code into this process; root's are always taken.
     ``store``, a URL or a store of ``cucore.stores``, is asked for what the folder lacks, and gets what is put here: all
     who use it must mean the same by a key, as those of ``make_program_cache_key`` do. ``clear`` leaves it alone.
@@ -112,8 +113,12 @@ class FileStreamProgramCache(RecordCache):
                 with suppress(OSError):
                     yield path, os.lstat(path)
 
+    def _images(self):
+        """(path, stat) of every image."""
+        return [item for item in self._files() if item[0].startswith(self._entries_name + os.sep)]
+
     def _measure(self):
-        return sum(stat.st_size for _, stat in self._files())
+        return sum(stat.st_size for _, stat in self._images())
 
     def _remove_stale_temporaries(self):
         oldest = time.time() - STALE_SECONDS
@@ -229,19 +234,17 @@ class FileStreamProgramCache(RecordCache):
         if self._cap is None:
             return
         with self._lock:
-            self._size += len(data) + len(text)
+            self._size += len(data)
             if self._size > self._cap:
                 self._size = self._evict()
 
     def _evict(self):
         """Removes what was used longest ago until the sum fits; returns the sum."""
-        files = sorted(self._files(), key=lambda item: item[1].st_atime_ns)
-        total = sum(stat.st_size for _, stat in files)
-        for path, stat in files:
+        images = sorted(self._images(), key=lambda item: item[1].st_atime_ns)
+        total = sum(stat.st_size for _, stat in images)
+        for path, stat in images:
             if total <= self._cap:
                 break
-            if not path.startswith(str(self._entries) + os.sep):
-                continue
             record = self._records / os.path.relpath(path, self._entries)
             try:
                 if _state(os.lstat(path)) != _state(stat):
@@ -253,15 +256,13 @@ class FileStreamProgramCache(RecordCache):
                 continue
             total -= stat.st_size
             with suppress(OSError):
-                size = record.stat().st_size
                 record.unlink()
-                total -= size
-        return max(total, 0)
+        return total
 
     def _remove(self, *paths):
         for path in paths:
             with suppress(OSError):
-                size = path.lstat().st_size
+                size = path.lstat().st_size if self._entries in path.parents else 0
                 path.unlink()
                 with self._lock:
                     self._size = max(self._size - size, 0)
@@ -274,7 +275,7 @@ class FileStreamProgramCache(RecordCache):
         self._remove(image_path, record_path)
 
     def __len__(self):
-        return sum(1 for path, _ in self._files() if path.startswith(str(self._entries) + os.sep))
+        return len(self._images())
 
     def clear(self):
         for path, seen in list(self._files()):

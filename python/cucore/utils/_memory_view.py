@@ -271,7 +271,7 @@ class StridedMemoryView:
             raise ValueError("from_buffer() needs itemsize or dtype")
         if isinstance(itemsize, int) and itemsize >= 2**63:
             raise OverflowError(f"itemsize={itemsize} does not fit into 64 bits")
-        if isinstance(itemsize, float):
+        if isinstance(itemsize, (float, Device)):
             itemsize = int(itemsize)
         if isinstance(shape, tuple) and float in map(type, shape):  # which cuda.core cuts off
             shape = tuple(int(extent) if isinstance(extent, float) else extent for extent in shape)

@@ -11,7 +11,8 @@ def test_dimensions_are_padded():
     assert (config.grid, config.cluster, config.block) == ((4, 1, 1), None, (8, 2, 1))
     assert (config.shmem_size, config.is_cooperative) == (0, False)
     assert cucore.LaunchConfig((1, 2, 3), None, ()).block == (1, 1, 1)
-    assert cucore.LaunchConfig(grid=[1, 2], block=np.int64(5)).block == (5, 1, 1)
+    assert cucore.LaunchConfig(grid=(np.uint8(1), 2), block=np.int64(5)).block == (5, 1, 1)
+    assert cucore.LaunchConfig(grid=True, block=1).grid[0] is True
 
 
 def test_cluster_is_the_second_parameter():
@@ -24,19 +25,63 @@ def test_cluster_is_the_second_parameter():
     "arguments",
     [{}, {"grid": 1}, {"block": 1},
      {"grid": 0, "block": 1}, {"grid": 1, "block": -1}, {"grid": (1, 1, 1, 1), "block": 1},
-     {"grid": "1", "block": 1}, {"grid": 1.0, "block": 1}, {"grid": (1, "2"), "block": 1},
-     {"grid": 1, "block": 1, "cluster": 0}, {"grid": 1, "block": 1, "shmem_size": -1}],
+     {"grid": "1", "block": 1}, {"grid": 1.0, "block": 1}, {"grid": (1, "2"), "block": 1}, {"grid": [1], "block": 1},
+     {"grid": 1, "block": 1, "cluster": 0}],
 )  # fmt: skip
 def test_bad_values_are_refused(arguments):
     with pytest.raises(ValueError):
         cucore.LaunchConfig(**arguments)
 
 
-@pytest.mark.parametrize("field", ["grid", "block"])
+@pytest.mark.parametrize("field", ["grid", "block", "cluster"])
 @pytest.mark.parametrize("value", [2**32, 2**70])
-def test_what_no_launch_can_hold_is_refused(field, value):
-    with pytest.raises(OverflowError, match=f"{field} must be below"):
-        cucore.LaunchConfig(**{"grid": 1, "block": 1, field: value})
+def test_what_no_launch_can_hold_is_refused_by_launches(device, field, value):
+    config = cucore.LaunchConfig(**{"grid": 1, "block": 1, field: value})
+    assert getattr(config, field) == (value, 1, 1) and f"{field}=({value}, 1, 1)" in repr(config)
+    assert config == cucore.LaunchConfig(**{"grid": 1, "block": 1, field: (value,)}) and config != cucore.LaunchConfig(
+        1, 1, 1
+    )
+    assert hash(config) == hash(cucore.LaunchConfig(**{"grid": 1, "block": 1, field: value}))
+    refused_by_launches(device, config, OverflowError, f"{field} cannot be .* below 2")
+    setattr(config, field, (1, 1, 1))
+    assert config == cucore.LaunchConfig(**{"grid": 1, "block": 1, field: 1})
+
+
+def refused_by_launches(device, config, error, match):
+    """By each call that takes a config."""
+    stream = device.create_stream()
+    kernel = cucore.Program('extern "C" __global__ void k() {}', "c++").compile("cubin").get_kernel("k")
+    node = cucore.graph.GraphDefinition().launch(cucore.LaunchConfig(grid=1, block=1), kernel)
+    for call in (
+        lambda: cucore.launch(stream, config, kernel),
+        lambda: cucore.graph.GraphDefinition().launch(config, kernel),
+        lambda: node.update(config=config),
+        lambda: kernel.launcher(config),
+        lambda: kernel.occupancy.max_active_clusters(config, stream=stream),
+        lambda: kernel.occupancy.max_potential_cluster_size(config, stream=stream),
+    ):
+        with pytest.raises(error, match=match):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "error"),
+    [
+        ("grid", None, TypeError),
+        ("grid", ("x", 1, 1), TypeError),
+        ("block", (1, 1, 1, 1), ValueError),
+        ("grid", (0, 1, 1), cucore.CUDAError),
+        ("grid", (-1, 1, 1), OverflowError),
+        ("shmem_size", -1, cucore.CUDAError),
+    ],
+)
+def test_what_is_assigned_is_looked_at_by_launches(device, field, value, error):
+    config = cucore.LaunchConfig(grid=1, block=1)
+    setattr(config, field, value)
+    assert getattr(config, field) == value and f"{field}={value!r}" in repr(config) and hash(config) == hash(config)
+    config.is_cooperative = True
+    assert getattr(config, field) == value and config.is_cooperative
+    refused_by_launches(device, config, error, f"{field} cannot be ")
 
 
 def test_the_message_names_field_and_rule():
@@ -53,9 +98,12 @@ def test_setting_a_field_checks_it():
     assert config.cluster is None
     with pytest.raises(AttributeError):
         config.gird = 5
-    for field, value in (("grid", 0), ("block", "x"), ("shmem_size", -1), ("grid", None)):
+    for field, value in (("grid", 0), ("block", "x"), ("shmem_size", "x"), ("grid", [1]), ("grid", (object(),))):
         with pytest.raises((ValueError, TypeError)):
             setattr(config, field, value)
+    for value in (2**31, -(2**31) - 1):
+        with pytest.raises(OverflowError):
+            config.shmem_size = value
 
 
 def test_equal_configs_hash_and_show_alike():

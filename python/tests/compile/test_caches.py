@@ -208,9 +208,8 @@ def test_object_code_in_a_file_is_stored_by_its_bytes(tmp_path):
 
 @pytest.mark.parametrize("kind", ["memory", "file"])
 def test_the_cap_removes_what_was_used_longest_ago(kind, tmp_path):
-    cap = {"memory": 350, "file": 3 * 250}[kind]
     make = {"memory": utils.InMemoryProgramCache, "file": lambda **k: utils.FileStreamProgramCache(tmp_path, **k)}[kind]
-    cache = make(max_size_bytes=cap)
+    cache = make(max_size_bytes=350)
     for key in ("a", "b", "c"):
         cache[key] = b"x" * 100
     assert cache["a"]
@@ -219,6 +218,16 @@ def test_the_cap_removes_what_was_used_longest_ago(kind, tmp_path):
     for bad in (0, -1):
         with pytest.raises(ValueError):
             make(max_size_bytes=bad)
+
+
+def test_the_cap_counts_images_alone(tmp_path):
+    cache = utils.FileStreamProgramCache(tmp_path, max_size_bytes=1000)
+    cache["a"], cache["b"] = b"x" * 400, b"x" * 600
+    assert len(cache) == 2
+    cache["c"] = b"x"
+    assert len(cache) == 2 and cache.get("a") is None
+    cache["d"] = b"x" * 1001
+    assert len(cache) == 0
 
 
 def test_entries_of_the_file_cache_are_raw_images(tmp_path):
@@ -274,7 +283,7 @@ def test_an_image_without_its_record_is_a_miss_since_it_may_be_cut(tmp_path):
 
 
 def test_eviction_counts_what_others_have_removed(tmp_path):
-    cache = utils.FileStreamProgramCache(tmp_path, max_size_bytes=1000)
+    cache = utils.FileStreamProgramCache(tmp_path, max_size_bytes=450)
     for key in "abcd":
         cache[key] = b"x" * 100
     other = utils.FileStreamProgramCache(tmp_path)

@@ -45,3 +45,27 @@ def test_numbers_are_taken_where_words_are_expected():
     assert options.as_bytes("nvrtc") == [
         b"-arch=sm_90", b"--ptxas-options=5", b"--frandom-seed=5", b"--Ofast-compile=0"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [cucore.ObjectCode.from_ptx, cucore.ObjectCode.from_ltoir])
+@pytest.mark.parametrize("options", [{}, ARCH])
+def test_what_does_not_look_like_code_is_refused_when_the_linker_is_made(make, options):
+    with pytest.raises(cucore.NvJitLinkError, match="broken"):
+        cucore.Linker(make(b"junk" * 9, name="broken"), options=options)
+    with pytest.raises(cucore.NvJitLinkError, match="/none/such"):
+        cucore.Linker(make("/none/such"), options=options)
+
+
+def test_ptx_for_a_newer_architecture_is_refused_when_the_program_is_made():
+    ptx = cucore.Program(EMPTY, "c++", ARCH).compile("ptx").code.decode()
+    with pytest.raises(cucore.NvJitLinkError):
+        cucore.Program(ptx, "ptx", {"arch": "sm_80"})
+    assert cucore.Program(ptx, "ptx", {"arch": "sm_90a"}).compile("cubin").code_type == "cubin"
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_bool_is_no_number_to_an_option(value):
+    with pytest.raises(TypeError, match="max_register_count"):
+        cucore.LinkerOptions(max_register_count=value, **ARCH).as_bytes()
+    with pytest.raises(cucore.NVRTCError, match="max_register_count"):
+        cucore.Program(EMPTY, "c++", {"max_register_count": value, **ARCH}).compile("ptx")

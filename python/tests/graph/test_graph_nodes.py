@@ -360,7 +360,9 @@ def test_neighbours_are_live_sets(definition):
     assert view - {a} == {b, c} and view ^ {a, d} == {b, c, d}
     view.discard(a)
     view.discard(a)
-    view.discard(5)
+    for no_node in (5, None):
+        with pytest.raises(TypeError):
+            view.discard(no_node)
     assert view == {b, c} and a.succ == set()
     view -= {b}
     view |= {a}

@@ -168,6 +168,11 @@ def test_other_buffers_are_refused(resource, device, stream):
             resource.modify_allocation(buffer, 2 * STEP)
     with pytest.raises(TypeError, match="must be a Buffer"):
         resource.modify_allocation(7, 2 * STEP)
+    closed = resource.allocate(STEP)
+    closed.close()
+    with pytest.raises(RuntimeError, match="has been closed") as caught:
+        resource.modify_allocation(closed, 2 * STEP)
+    assert type(caught.value) is RuntimeError
     with pytest.raises(ValueError, match="not of this resource"):
         resource.deallocate(STEP, STEP)
 
