@@ -1,4 +1,4 @@
-// nvcc, and the programs that it made: see programs.hpp.
+// The programs that nvcc made: see programs.hpp.
 //
 // A program is named by a digest of where its source is, of the options and of the compiler's file. Beside it lies a
 // list of all files that went into it with a digest of each: it is used again while they all are as they were.
@@ -16,66 +16,10 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/environment.hpp"
-
 namespace cucore::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_program(const fs::path& file) {
-  std::error_code ignored;
-  return fs::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
-}
-
-/// The stand-in lies in the folder `bin` beside the CPU device.
-bool is_stand_in(const fs::path& program) {
-  std::error_code ignored;
-  const fs::path beside = fs::canonical(program, ignored).parent_path().parent_path() / "libcuda.so.1";
-  return fs::exists(beside, ignored);
-}
-
-std::optional<fs::path> from_environment(const char* variable) {
-  std::string value = environment_value(variable);
-  if (value.empty()) return std::nullopt;
-  return value;
-}
-
-/// Folders with the bin and lib of a Python environment.
-std::vector<fs::path> python_prefixes() {
-  std::vector<fs::path> prefixes;
-  std::error_code ignored;
-  if (const fs::path self = fs::read_symlink("/proc/self/exe", ignored); !self.empty()) {
-    prefixes.push_back(self.parent_path().parent_path());
-  }
-  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    if (const auto prefix = from_environment(variable)) prefixes.push_back(*prefix);
-  }
-  if (const auto python = find_program("python3")) prefixes.push_back(python->parent_path().parent_path());
-  if (const auto home = from_environment("HOME")) prefixes.push_back(*home / ".local");
-  return prefixes;
-}
-
-std::vector<fs::path> subfolders(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code ignored;
-  for (fs::directory_iterator each(folder, ignored), end; each != end; each.increment(ignored)) {
-    found.push_back(each->path());
-  }
-  std::sort(found.rbegin(), found.rend());  // the newest first
-  return found;
-}
-
-std::vector<fs::path> pip_roots(const fs::path& prefix) {
-  std::vector<fs::path> roots;
-  for (const fs::path& python : subfolders(prefix / "lib")) {
-    if (!python.filename().string().starts_with("python3")) continue;
-    for (const char* packages : {"site-packages", "dist-packages"}) {
-      for (const fs::path& root : subfolders(python / packages / "nvidia")) roots.push_back(root);
-    }
-  }
-  return roots;
-}
 
 using Digest = unsigned __int128;
 
@@ -102,12 +46,6 @@ std::optional<std::string> contents_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return std::nullopt;
   return std::string{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-std::string digest_of(std::string_view bytes) {
-  Hash hash;
-  hash.add(bytes);
-  return hash.str();
 }
 
 std::string key_of(const fs::path& nvcc, const fs::path& source, const std::vector<std::string>& options) {
@@ -157,21 +95,6 @@ bool is_as_it_was(const fs::path& list) {
   return lines > 0;
 }
 
-/// Programs are run from it, so nobody else may write there.
-void make_own_folder(const fs::path& folder) {
-  fs::create_directories(folder.parent_path());
-  mkdir(folder.c_str(), 0700);
-  struct stat status{};
-  if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
-    throw std::runtime_error(folder.string() + " cannot be made");
-  }
-  if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    throw std::runtime_error(folder.string() +
-                             " can be written by others, so no program is run from it; "
-                             "set CUCORE_CACHE_DIR to a folder of your own");
-  }
-}
-
 int run_and_wait(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -191,36 +114,24 @@ int run_and_wait(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::vector<fs::path> program_folders() {
-  std::vector<fs::path> folders;
-  std::istringstream stream(environment_value("PATH"));
-  for (std::string folder; std::getline(stream, folder, ':');) folders.push_back(folder.empty() ? "." : folder);
-  return folders;
+std::string digest_of(std::string_view bytes) {
+  Hash hash;
+  hash.add(bytes);
+  return hash.str();
 }
 
-std::optional<fs::path> find_program(const std::string& name) {
-  for (const fs::path& folder : program_folders()) {
-    if (is_program(folder / name)) return folder / name;
+void make_own_folder(const fs::path& folder) {
+  fs::create_directories(folder.parent_path());
+  mkdir(folder.c_str(), 0700);
+  struct stat status{};
+  if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
+    throw std::runtime_error(folder.string() + " cannot be made");
   }
-  return std::nullopt;
-}
-
-std::optional<fs::path> find_nvcc() {
-  std::vector<fs::path> places;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const auto toolkit = from_environment(variable)) places.push_back(*toolkit / "bin");
+  if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw std::runtime_error(folder.string() +
+                             " can be written by others, so no program is run from it; "
+                             "set CUCORE_CACHE_DIR to a folder of your own");
   }
-  const std::vector<fs::path> in_path = program_folders();
-  places.insert(places.end(), in_path.begin(), in_path.end());
-  for (const fs::path& prefix : python_prefixes()) {
-    for (const fs::path& root : pip_roots(prefix)) places.push_back(root / "bin");
-  }
-  places.emplace_back("/usr/local/cuda/bin");
-  for (const fs::path& place : places) {
-    fs::path nvcc = place / "nvcc";
-    if (is_program(nvcc) && !is_stand_in(nvcc)) return nvcc;
-  }
-  return std::nullopt;
 }
 
 std::optional<fs::path> compiled_program(const fs::path& nvcc, const fs::path& source,

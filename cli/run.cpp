@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -39,6 +40,21 @@ void add_cache_folders(Environment& environment, const fs::path& folder) {
     if (environment_value(variable).empty()) environment[variable] = folder / "cpu-device" / name;
 }
 
+/// Programs that look for NVIDIA's toolkit find one whose nvcc and ptxas are the stand-ins, first in PATH and where the
+/// variables named it before; variables that are not set stay so, since libraries are looked for there before others.
+void show_toolkit(Environment& environment, const fs::path& driver) {
+  const auto toolkit = find_toolkit();
+  if (!toolkit) return;
+  try {
+    const fs::path view = toolkit_view(*toolkit, driver, ProgramCache().path() / "cpu-device" / "toolkits");
+    environment["PATH"] = (view / "bin").string() + ":" + environment["PATH"];
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+      if (!environment_value(variable).empty()) environment[variable] = view;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cucore run: programs that look for the CUDA toolkit may not find one: %s\n", error.what());
+  }
+}
+
 /// The variables that docs/clients.md says to set.
 Environment cpu_device_environment(const CLI::App& command) {
   const fs::path library = cpu_driver_path();
@@ -50,6 +66,7 @@ Environment cpu_device_environment(const CLI::App& command) {
   };
   if (fs::exists(folder / "bin")) {
     environment["PATH"] = before(folder / "bin", "PATH");
+    show_toolkit(environment, folder);
     environment["TRITON_PTXAS_PATH"] = environment["TRITON_PTXAS_BLACKWELL_PATH"] = folder / "bin" / "ptxas";
   }
   const auto checks = value_of<std::string>(command, "--check");

@@ -69,9 +69,16 @@ fs::path find_real_tool(const std::string& name) {
     return std::find(under_way.begin(), under_way.end(), file.string()) != under_way.end();
   };
   std::vector<fs::path> folders;
+  // What `cucore run` shows programs as a toolkit has the stand-ins in its bin, and a link to the toolkit.
+  const auto add = [&](const fs::path& root) {
+    folders.push_back(root / "bin");
+    folders.push_back(root / "toolkit" / "bin");
+  };
   for (const Setting toolkit : {Setting::cuda_home, Setting::cuda_path})
-    if (const auto home = setting(toolkit); home && !home->empty()) folders.push_back(fs::path(*home) / "bin");
+    if (const auto home = setting(toolkit); home && !home->empty()) add(*home);
   for (fs::path& folder : path_folders()) folders.push_back(std::move(folder));
+  std::error_code error;
+  add(fs::read_symlink("/proc/self/exe", error).parent_path().parent_path());
   for (const fs::path& folder : folders)
     if (const fs::path file = folder / name; is_program(file) && !is_stand_in(file) && !is_under_way(file)) return file;
   return {};

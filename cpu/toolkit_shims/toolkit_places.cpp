@@ -38,7 +38,8 @@ std::vector<fs::path> library_folders() {
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   }
   std::error_code error;
-  folders.push_back(library_folder_of(fs::read_symlink("/proc/self/exe", error).string()));
+  const fs::path installation = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  folders.push_back(library_folder_of(fs::canonical(installation / "libcuda.so.1", error).string()));
   std::ifstream maps("/proc/" + std::to_string(getppid()) + "/maps");
   for (std::string line; std::getline(maps, line);) {
     const std::size_t path = line.find('/');

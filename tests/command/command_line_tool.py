@@ -37,4 +37,5 @@ def run(tool, tmp_path):
             timeout=120,
         )
 
+    command.tool = tool
     return command

@@ -340,6 +340,39 @@ def test_pips_nvcc_is_found_and_called_again_when_a_header_changes(run, tmp_path
     assert str(nvcc) in run("doctor", **found).stdout
 
 
+def test_programs_find_a_toolkit_whose_nvcc_and_ptxas_are_the_stand_ins(run, tmp_path):
+    """By the folder above the nvcc in PATH, links resolved or not, and by $CUDA_HOME where that is set."""
+    toolkit = tmp_path / "environment/lib/python3.99/site-packages/nvidia/cu13"
+    for name in ("include/cuda_runtime.h", "lib/libcudart.so.13", "nvvm/libdevice/libdevice.10.bc", "bin/nvdisasm"):
+        (toolkit / name).parent.mkdir(parents=True, exist_ok=True)
+        (toolkit / name).write_text(name)
+    script = tmp_path / "client.py"
+    script.write_text(
+        "import os, shutil, subprocess, sys\n"
+        "nvcc = shutil.which('nvcc')\n"
+        "for root in (os.path.dirname(os.path.dirname(nvcc)), os.path.realpath(os.path.join(nvcc, '../..'))):\n"
+        "    for name in ('include/cuda_runtime.h', 'targets/{}-linux/include/cuda_runtime.h', 'lib64/libcudart.so',\n"
+        "                 'lib64/libcudart.so.13', 'nvvm/libdevice/libdevice.10.bc', 'bin/nvdisasm', 'bin/ptxas'):\n"
+        "        name = name.format({'aarch64': 'sbsa'}.get(os.uname().machine, 'x86_64'))\n"
+        "        assert os.path.isfile(os.path.join(root, name)), os.path.join(root, name)\n"
+        "assert (os.environ.get('CUDA_HOME') or None) == (root if sys.argv[1] == 'named' else None)\n"
+        "print(subprocess.run([nvcc, '--version', '-o', 'it'], capture_output=True, text=True).stdout)\n"
+    )
+    base = {name: "" for name in ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX")}
+    base |= {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    tools = {"CUDA_HOME": str(toolkit)}
+    done = run("run", script, "named", **base | tools)
+    assert done.returncode == 0 and "cucore's" in done.stdout, done.stderr
+    (toolkit / "bin/nvcc").write_text("#!/bin/sh\necho NVIDIA\n")
+    (toolkit / "bin/nvcc").chmod(0o755)
+    again = f"{run.tool} run {script} named"  # what was started so starts another: the same toolkit
+    for words in (["run", script, "named"], ["run", "sh", "-c", again]):
+        done = run(*words, **base | tools)
+        assert (done.returncode, done.stdout.strip()) == (0, "NVIDIA"), done.stderr
+    done = run("run", script, "found", **base | {"PATH": f"/usr/bin:/bin:{toolkit / 'bin'}"})
+    assert (done.returncode, done.stdout.strip()) == (0, "NVIDIA"), done.stderr
+
+
 def test_without_a_host_compiler_it_says_what_to_install(run, tmp_path):
     nvcc = tmp_path / "environment/lib/python3.99/site-packages/nvidia/cu13/bin/nvcc"
     nvcc.parent.mkdir(parents=True)
