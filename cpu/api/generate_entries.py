@@ -5,7 +5,8 @@ Input: the folder with cuda.h and its *Typedefs.h companions. Output, in the bui
   entries.cpp  for every driver function a weak definition that answers CUDA_ERROR_NOT_SUPPORTED (or, for a variant
                with per-thread default stream, that calls the plain function inside a PerThreadDefaultStream scope),
                and the table the entry-point look-up and the status report read;
-  exports.map  the linker's list of exported names.
+  exports.map  the linker's list of exported names;
+  names.def    the same names, NAME(cuInit) each, for libcuda.so of the Python package.
 The real functions in this folder are strong definitions of the same names, so "is a stub" is an address comparison.
 
 A driver name is `base[_vN][_ptds|_ptsz]`. The Typedefs headers list the versions of each base in ascending order, and
@@ -241,6 +242,7 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     (out / "entries.cpp").write_text("\n".join(text))
     exported = sorted(known) + list(OWN_EXPORTS)
+    (out / "names.def").write_text("".join(f"NAME({name})\n" for name in exported))
     (out / "exports.map").write_text("{\n  global:\n    " + ";\n    ".join(exported) + ";\n  local: *;\n};\n")
 
 

@@ -96,8 +96,9 @@ def test_a_c_program_against_the_header_runs(tmp_path):
     source = Path(__file__).parent / "c_client.c"
     program = tmp_path / "c_client"
     command = [compiler, "-std=c99", "-Wall", "-Werror", f"-I{headers}", str(source), "-o", str(program)]
-    subprocess.run([*command, str(folder / "libcuda.so.1")], check=True, timeout=60)
-    run_program(program, folder)
+    for library in ([str(folder / "libcuda.so.1")], [f"-L{folder}", "-lcuda"]):
+        subprocess.run([*command, *library], check=True, timeout=60)
+        run_program(program, folder)
 
 
 @pytest.mark.parametrize("library", ["libcudart.so.13", "libcudart_static.a"])
