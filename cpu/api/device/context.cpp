@@ -23,6 +23,18 @@ CUresult of_context(CUcontext handle, F&& call) {
   });
 }
 
+/// The same for what an H100's driver tells of a primary context that nobody holds, too. Run-time libraries before CUDA 12
+/// make that one current in cudaSetDevice, ask it this, and retain it when they need more.
+template <class F>
+CUresult of_context_held_or_not(CUcontext handle, F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
+  return initialized(entry, [&] {
+    const Context* const context = handle ? runtime::find_context(handle) : runtime::current_context();
+    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!context->is_active() && !context->is_primary()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return call(*context);
+  });
+}
+
 CUresult create(CUcontext* pctx, unsigned int flags, CUdevice dev, EntryName entry = EntryName(__builtin_FUNCTION())) {
   return initialized(entry, [&] {
     if (!pctx) return CUDA_ERROR_INVALID_VALUE;
@@ -96,7 +108,7 @@ CUresult cuCtxGetCurrent(CUcontext* pctx) {
 
 CUresult cuCtxGetDevice(CUdevice* device) { return cuCtxGetDevice_v2(device, nullptr); }
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
-  return of_context(ctx, [&](Context& context) {
+  return of_context_held_or_not(ctx, [&](const Context& context) {
     if (!device) return CUDA_ERROR_INVALID_VALUE;
     *device = context.device().ordinal();
     return CUDA_SUCCESS;
@@ -104,11 +116,11 @@ CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
 }
 
 CUresult cuCtxGetFlags(unsigned int* flags) {
-  return with_context([&](Context& context) {
+  return of_context_held_or_not(nullptr, [&](const Context& context) {
     if (!flags) return CUDA_ERROR_INVALID_VALUE;
     // With unified addressing all host memory is mapped; a GPU's driver says so of primary contexts.
     *flags = context.flags();
-    if (context.is_primary()) *flags |= CU_CTX_MAP_HOST;
+    if (context.is_primary() && context.is_active()) *flags |= CU_CTX_MAP_HOST;
     return CUDA_SUCCESS;
   });
 }
@@ -178,7 +190,8 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
 }
 
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
-  return of_context(ctx, [&](Context&) {
+  return of_context_held_or_not(ctx, [&](const Context& context) {
+    if (!context.is_active()) return ctx ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;  // an H100's
     if (!version) return CUDA_ERROR_INVALID_VALUE;
     *version = 3020;  // the ABI of cuCtxCreate_v2 and later
     return CUDA_SUCCESS;

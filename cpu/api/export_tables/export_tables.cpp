@@ -1,6 +1,6 @@
 // cuGetExportTable: tables of functions, found by UUID, that NVIDIA's run-time library (libcudart) needs of a driver.
 // The interface is undocumented. Its facts are known from projects that describe it and from what the run-time library
-// asks for (11.8 to 13.5 were tried); only what that library calls while no tool is attached does its job here:
+// asks for (11.7 to 13.5 were tried); only what that library calls while no tool is attached does its job here:
 //
 // | table                     | what the run-time library needs it for                                              |
 // |---------------------------|-------------------------------------------------------------------------------------|

@@ -43,6 +43,27 @@ TEST_F(DriverAnswers, limits_are_known_and_those_that_are_only_hints_are_kept) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, limit(CU_LIMIT_MAX));
 }
 
+TEST_F(DriverAnswers, a_current_primary_context_that_nobody_holds_tells_its_device_and_flags_and_no_more) {
+  CUcontext primary = nullptr;
+  ASSERT_OK(cuDevicePrimaryCtxRetain(&primary, device));
+  ASSERT_OK(cuDevicePrimaryCtxRelease(device));
+  ASSERT_OK(cuCtxPushCurrent(primary));
+  CUdevice of_current = -1;
+  EXPECT_OK(cuCtxGetDevice(&of_current));
+  EXPECT_EQ(device, of_current);
+  unsigned int flags = 1;
+  EXPECT_OK(cuCtxGetFlags(&flags));
+  EXPECT_EQ(0U, flags);
+  unsigned int version = 0;
+  unsigned long long id = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetApiVersion(primary, &version));
+  EXPECT_EQ(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetApiVersion(nullptr, &version));
+  EXPECT_EQ(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetId(primary, &id));
+  CUdeviceptr memory = 0;
+  EXPECT_EQ(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc(&memory, 64));
+  EXPECT_OK(cuCtxPopCurrent(nullptr));
+}
+
 TEST_F(DriverAnswers, a_primary_context_maps_host_memory_and_each_has_all_multiprocessors) {
   unsigned int flags = 1;
   ASSERT_OK(cuCtxGetFlags(&flags));
