@@ -18,8 +18,8 @@ std::optional<std::filesystem::path> find_nvcc();
 /// that there are without an nvcc.
 std::optional<std::filesystem::path> find_toolkit();
 
-/// A folder that has what `toolkit` has, by links, but the stand-ins of the CPU device at `driver` as nvcc and ptxas. Made
-/// in `folder` at need; wheels, which hold the stand-ins, cannot hold links.
+/// A folder that has what `toolkit` has, by links, but the stand-ins of the CPU device at `driver` as nvcc and ptxas.
+/// Made in `folder` at need; wheels, which hold the stand-ins, cannot hold links.
 /// @throws std::runtime_error, std::filesystem::filesystem_error it cannot be made
 std::filesystem::path toolkit_view(const std::filesystem::path& toolkit, const std::filesystem::path& driver,
                                    const std::filesystem::path& folder);

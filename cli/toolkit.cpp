@@ -185,7 +185,7 @@ std::optional<fs::path> find_toolkit() {
 
 fs::path toolkit_view(const fs::path& toolkit, const fs::path& driver, const fs::path& folder) {
   make_own_folder(folder);
-  const fs::path view = folder / digest_of(toolkit.string() + "\n" + driver.string());
+  fs::path view = folder / digest_of(toolkit.string() + "\n" + driver.string());
   const bool is_spread = toolkit == "/usr";  // by a distribution, among programs of all kinds
   fs::create_directories(view / "bin");
   for (const fs::directory_entry& each : fs::directory_iterator(toolkit)) {

@@ -6,7 +6,7 @@ Input: the folder with cuda.h and its *Typedefs.h companions. Output, in the bui
                with per-thread default stream, that calls the plain function inside a PerThreadDefaultStream scope),
                and the table the entry-point look-up and the status report read;
   exports.map  the linker's list of exported names;
-  names.def    the same names, NAME(cuInit) each, for libcuda.so of the Python package.
+  names.cpp    functions of the same names that nobody calls, for libcuda.so of the Python package.
 The real functions in this folder are strong definitions of the same names, so "is a stub" is an address comparison.
 
 A driver name is `base[_vN][_ptds|_ptsz]`. The Typedefs headers list the versions of each base in ascending order, and
@@ -242,7 +242,11 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     (out / "entries.cpp").write_text("\n".join(text))
     exported = sorted(known) + list(OWN_EXPORTS)
-    (out / "names.def").write_text("".join(f"NAME({name})\n" for name in exported))
+    named = [
+        f'extern "C" __attribute__((visibility("default"))) void {name}() {{ __builtin_trap(); }}\n'
+        for name in exported
+    ]
+    (out / "names.cpp").write_text("".join(named))
     (out / "exports.map").write_text("{\n  global:\n    " + ";\n    ".join(exported) + ";\n  local: *;\n};\n")
 
 

@@ -23,8 +23,8 @@ CUresult of_context(CUcontext handle, F&& call) {
   });
 }
 
-/// The same for what an H100's driver tells of a primary context that nobody holds, too. Run-time libraries before CUDA 12
-/// make that one current in cudaSetDevice, ask it this, and retain it when they need more.
+/// The same for what an H100's driver tells of a primary context that nobody holds, too. Run-time libraries before CUDA
+/// 12 make that one current in cudaSetDevice, ask it this, and retain it when they need more.
 template <class F>
 CUresult of_context_held_or_not(CUcontext handle, F&& call, EntryName entry = EntryName(__builtin_FUNCTION())) {
   return initialized(entry, [&] {

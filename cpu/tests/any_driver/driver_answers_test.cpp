@@ -54,10 +54,9 @@ TEST_F(DriverAnswers, a_current_primary_context_that_nobody_holds_tells_its_devi
   unsigned int flags = 1;
   EXPECT_OK(cuCtxGetFlags(&flags));
   EXPECT_EQ(0U, flags);
-  unsigned int version = 0;
   unsigned long long id = 0;
-  EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetApiVersion(primary, &version));
-  EXPECT_EQ(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetApiVersion(nullptr, &version));
+  EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetApiVersion(primary, &flags));
+  EXPECT_EQ(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetApiVersion(nullptr, &flags));
   EXPECT_EQ(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetId(primary, &id));
   CUdeviceptr memory = 0;
   EXPECT_EQ(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc(&memory, 64));
