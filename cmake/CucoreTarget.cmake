@@ -30,13 +30,26 @@ function(cucore_target name)
       -fno-sanitize=null,object-size,pointer-overflow,vptr,nonnull-attribute,returns-nonnull-attribute,alignment
       -fno-omit-frame-pointer)
     target_link_options(${name} PRIVATE -fsanitize=address,undefined)
+    set(_macro __SANITIZE_ADDRESS__)
   elseif(CUCORE_SANITIZE STREQUAL "thread")
     target_compile_options(${name} PRIVATE -fsanitize=thread -fno-omit-frame-pointer)
     target_link_options(${name} PRIVATE -fsanitize=thread)
+    set(_macro __SANITIZE_THREAD__)
   elseif(CUCORE_SANITIZE STREQUAL "fuzzer")  # the fuzzers link with libFuzzer's main function besides
     set(sanitizers -fsanitize=fuzzer-no-link,address,undefined)
     target_compile_options(${name} PRIVATE ${sanitizers} -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
     target_link_options(${name} PRIVATE ${sanitizers})
+    set(_macro __SANITIZE_ADDRESS__)
+  endif()
+  if(CUCORE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_definitions(${name} PRIVATE ${_macro}=1)  # as g++: clang says it by __has_feature alone
+  endif()
+  if(CUCORE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # The sanitizer's library by itself, as g++ has it: our libraries leave no names for programs to define.
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.tsan-${CMAKE_SYSTEM_PROCESSOR}.so
+      OUTPUT_VARIABLE _runtime OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    cmake_path(GET _runtime PARENT_PATH _runtime)
+    target_link_options(${name} PRIVATE -shared-libsan -Wl,-rpath,${_runtime})
   endif()
 endfunction()
 
@@ -72,12 +85,14 @@ function(cucore_precompile name)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache must see the contents
+  else()
+    target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")  # ccache compares the contents
   endif()
 endfunction()
 
-# cucore_test(name [HEADER... | REUSE_FROM test]): a target of GoogleTest files. Not optimised: more time goes into
-# compiling them than into running them. HEADERs, which most of many files include, are compiled once; those of another
-# test serve as well.
+# cucore_test(name [HEADER... | REUSE_FROM test]): a target of GoogleTest files, to be called when it has them. Not optimised:
+# more time goes into compiling them than into running them, so they are joined too. HEADERs, which most of many files
+# include, are compiled once; those of another test serve as well.
 function(cucore_test name)
   cucore_target(${name})
   target_compile_options(${name} PRIVATE -O0)
@@ -87,6 +102,7 @@ function(cucore_test name)
   if(ARGN)
     cucore_precompile(${name} ${ARGN})
   endif()
+  cucore_join(${name})
 endfunction()
 
 # cucore_join(name [FILE...]): up to eight files of a target that lie in one folder are compiled at once, since most of the

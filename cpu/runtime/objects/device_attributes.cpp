@@ -152,7 +152,7 @@ Result<int> Device::attribute(CUdevice_attribute attribute) const {
       answer = CU_COMPUTEMODE_DEFAULT;
       break;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-      answer = pci_bus();
+      answer = static_cast<int>(pci_bus());
       break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
       answer = capability_ / 10;

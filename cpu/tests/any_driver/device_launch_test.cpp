@@ -154,7 +154,7 @@ TEST_F(DeviceLaunches, copies_and_fills_take_their_turn_in_a_stream) {
   ASSERT_OK(cuCtxSynchronize());
   std::vector<int> expected(64, 0x11111111);
   for (std::size_t i = 8; i < 24; ++i) expected[i] = static_cast<int>(i);
-  for (const std::size_t row : {32, 40, 48}) {
+  for (const std::size_t row : {32U, 40U, 48U}) {
     expected[row] = expected[row + 1] = 0x22222222;
     expected[row + 2] = static_cast<int>(row) + 2;
   }
@@ -248,7 +248,7 @@ class DeviceGraphs : public DeviceLaunches {
     return {words.begin() + 1, words.begin() + 1 + words[0]};
   }
 
-  static constexpr unsigned long long tail = 1ull << 56, forgotten = 2ull << 56, sibling = 3ull << 56;
+  static constexpr unsigned long long forgotten = 2ull << 56, sibling = 3ull << 56;
 };
 
 TEST_F(DeviceGraphs, a_graph_that_was_forgotten_is_complete_before_what_follows) {

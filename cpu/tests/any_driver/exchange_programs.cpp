@@ -13,9 +13,9 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-class Writer {
+class ExchangeWriter {
  public:
-  explicit Writer(std::uint32_t seed) : random_(seed) {
+  explicit ExchangeWriter(std::uint32_t seed) : random_(seed) {
     static constexpr std::uint32_t sizes[] = {32, 33, 64, 100, 160, 20};
     threads_ = sizes[pick(std::size(sizes))];
     is_shared_ = pick(2) != 0;
@@ -629,6 +629,6 @@ class Writer {
 
 }  // namespace
 
-ExchangeProgram exchange_program(std::uint32_t seed) { return Writer(seed).make(); }
+ExchangeProgram exchange_program(std::uint32_t seed) { return ExchangeWriter(seed).make(); }
 
 }  // namespace cucore::cpu

@@ -5,13 +5,9 @@
 
 #include "cpu/tests/any_driver/exchange_programs.hpp"
 #include "cpu/tests/api/driver.hpp"
+#include "cpu/tests/number_from.hpp"
 
 namespace {
-
-std::uint32_t number_from(const char* variable, std::uint32_t usual) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : usual;
-}
 
 class Exchanges : public DriverTest {
  protected:
@@ -24,7 +20,8 @@ class Exchanges : public DriverTest {
 
 /// CUCORE_RANDOM_FIRST and CUCORE_RANDOM_KERNELS make longer runs of it.
 TEST_F(Exchanges, by_plain_accesses_are_those_of_lanes_in_step) {
-  const std::uint32_t first = number_from("CUCORE_RANDOM_FIRST", 0), count = number_from("CUCORE_RANDOM_KERNELS", 32);
+  const std::uint32_t first = cucore::cpu::number_from("CUCORE_RANDOM_FIRST", 0),
+                      count = cucore::cpu::number_from("CUCORE_RANDOM_KERNELS", 32);
   std::uint32_t wrong = 0;
   for (std::uint32_t seed = first; seed < first + count; ++seed) {
     const cucore::cpu::ExchangeProgram program = cucore::cpu::exchange_program(seed);

@@ -18,9 +18,9 @@ constexpr std::uint32_t cells_of_warp = 160;  ///< what lanes of one warp have i
 // Registers that all programs have.
 constexpr Value own{false, 0}, thread{false, 1}, lane{false, 2}, x{false, 3}, y{false, 4}, z{false, 5}, warp{false, 6};
 
-class Writer {
+class LaneWriter {
  public:
-  Writer(std::uint32_t seed, LaneProgramKind kind) : random_(seed), kind_(kind) {}
+  LaneWriter(std::uint32_t seed, LaneProgramKind kind) : random_(seed), kind_(kind) {}
 
   LaneProgram make() {
     static constexpr std::uint32_t shapes[][3] = {
@@ -64,7 +64,7 @@ class Writer {
   }
 
  private:
-  using Part = void (Writer::*)();
+  using Part = void (LaneWriter::*)();
 
   unsigned pick(std::size_t below) {
     return std::uniform_int_distribution<unsigned>(0, static_cast<unsigned>(below) - 1)(random_);
@@ -617,27 +617,27 @@ class Writer {
 
   std::pair<const char*, Part> pick_part() {
     static constexpr std::pair<const char*, Part> parts[] = {
-        {"neighbours", &Writer::neighbours},
-        {"neighbours", &Writer::neighbours},
-        {"into the next row", &Writer::into_the_next_row},
-        {"transpose", &Writer::transpose},
-        {"linear", &Writer::linear},
-        {"tree", &Writer::tree},
-        {"tree of columns", &Writer::tree_of_columns},
-        {"scan", &Writer::scan},
-        {"scan of trees", &Writer::scan_of_trees},
-        {"bitonic", &Writer::bitonic},
-        {"stencil", &Writer::stencil},
-        {"leader", &Writer::leader},
-        {"counter", &Writer::counter},
-        {"compaction", &Writer::compaction},
-        {"permutation", &Writer::permutation},
-        {"overlapping rows", &Writer::overlapping_rows},
-        {"into the next array", &Writer::into_the_next_array},
-        {"shift", &Writer::shift},
-        {"function", &Writer::function},
-        {"barriers by warps", &Writer::barriers_by_warps},
-        {"divided", &Writer::divided},
+        {"neighbours", &LaneWriter::neighbours},
+        {"neighbours", &LaneWriter::neighbours},
+        {"into the next row", &LaneWriter::into_the_next_row},
+        {"transpose", &LaneWriter::transpose},
+        {"linear", &LaneWriter::linear},
+        {"tree", &LaneWriter::tree},
+        {"tree of columns", &LaneWriter::tree_of_columns},
+        {"scan", &LaneWriter::scan},
+        {"scan of trees", &LaneWriter::scan_of_trees},
+        {"bitonic", &LaneWriter::bitonic},
+        {"stencil", &LaneWriter::stencil},
+        {"leader", &LaneWriter::leader},
+        {"counter", &LaneWriter::counter},
+        {"compaction", &LaneWriter::compaction},
+        {"permutation", &LaneWriter::permutation},
+        {"overlapping rows", &LaneWriter::overlapping_rows},
+        {"into the next array", &LaneWriter::into_the_next_array},
+        {"shift", &LaneWriter::shift},
+        {"function", &LaneWriter::function},
+        {"barriers by warps", &LaneWriter::barriers_by_warps},
+        {"divided", &LaneWriter::divided},
     };
     return parts[pick(std::size(parts))];
   }
@@ -651,6 +651,6 @@ class Writer {
 
 }  // namespace
 
-LaneProgram lane_program(std::uint32_t seed, LaneProgramKind kind) { return Writer(seed, kind).make(); }
+LaneProgram lane_program(std::uint32_t seed, LaneProgramKind kind) { return LaneWriter(seed, kind).make(); }
 
 }  // namespace cucore::cpu

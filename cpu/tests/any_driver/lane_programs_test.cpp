@@ -5,16 +5,12 @@
 
 #include "cpu/tests/any_driver/lane_programs.hpp"
 #include "cpu/tests/api/driver.hpp"
+#include "cpu/tests/number_from.hpp"
 
 namespace {
 
 using cucore::cpu::LaneProgram;
 using cucore::cpu::LaneProgramKind;
-
-std::uint32_t number_from(const char* variable, std::uint32_t usual) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : usual;
-}
 
 class LanePrograms : public DriverTest {
  protected:
@@ -58,8 +54,8 @@ class LanePrograms : public DriverTest {
   }
 
   void run_all(LaneProgramKind kind, std::uint32_t usual) {
-    const std::uint32_t first = number_from("CUCORE_RANDOM_FIRST", 0);
-    const std::uint32_t count = number_from("CUCORE_RANDOM_KERNELS", usual);
+    const std::uint32_t first = cucore::cpu::number_from("CUCORE_RANDOM_FIRST", 0);
+    const std::uint32_t count = cucore::cpu::number_from("CUCORE_RANDOM_KERNELS", usual);
     std::uint32_t wrong = 0;
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
       const LaneProgram program = cucore::cpu::lane_program(seed, kind);

@@ -275,11 +275,11 @@ LinkOf link_of(const std::vector<std::string>& bodies) {
 }
 
 const std::string constant = ".func (.param .b32 r) constant()\n{\nst.param.b32 [r], ";
-const std::string call = "{ .param .b32 ret; call.uni (ret), constant; ld.param.b32 %v, [ret]; }\n";
+const std::string call_of_constant = "{ .param .b32 ret; call.uni (ret), constant; ld.param.b32 %v, [ret]; }\n";
 
 std::string kernel_text(const std::string& name) {
   return ".visible .entry " + name + "(.param .u64 out)\n{\n.reg .b32 %v; .reg .b64 %p;\nld.param.u64 %p, [out];\n" +
-         call + "st.global.u32 [%p], %v;\nret;\n}\n";
+         call_of_constant + "st.global.u32 [%p], %v;\nret;\n}\n";
 }
 
 TEST_F(Modules, a_link_keeps_private_names_of_its_inputs_apart) {

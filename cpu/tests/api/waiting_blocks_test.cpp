@@ -13,17 +13,13 @@
 #include <vector>
 
 #include "cpu/tests/api/waiting_kernels.hpp"
+#include "cpu/tests/number_from.hpp"
 
 #define ASSERT_OK(call) ASSERT_EQ(CUDA_SUCCESS, (call))
 
 namespace {
 
 using namespace cucore::cpu;
-
-unsigned number_from(const char* variable, unsigned usual) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : usual;
-}
 
 /// Before the driver counts them.
 void keep_to_some_cores() {

@@ -16,7 +16,7 @@ namespace cucore::cpu {
 
 namespace {
 
-constexpr std::uint32_t threads = 256;
+constexpr std::uint32_t threads_of_block = 256;
 
 /// All mantissas of [1, 2), then 2^20 patterns of all signs and magnitudes.
 std::vector<float> arguments() {
@@ -37,7 +37,8 @@ std::vector<float> run(const std::string& instruction, FormOfCode form, const st
       form);
   module.march = march;
   std::vector<float> out(in.size());
-  module.launch("k", {static_cast<std::uint32_t>(in.size() / threads), 1, 1}, {threads, 1, 1}, in.data(), out.data());
+  module.launch("k", {static_cast<std::uint32_t>(in.size() / threads_of_block), 1, 1}, {threads_of_block, 1, 1},
+                in.data(), out.data());
   EXPECT_EQ(module.refusal, "");
   return out;
 }

@@ -37,7 +37,7 @@ constexpr Ordered accesses[] = {
     {"fence.acq_rel.cta;", "fence syncscope(\"singlethread\") acq_rel", ""},
 };
 
-std::string kernel(const char* body) {
+std::string ordering_kernel(const char* body) {
   return std::string(
              ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 at)\n{\n.reg .u64 %a<2>;\n"
              ".reg .u32 %r<4>;\nld.param.u64 %a0, [at];\nld.param.u64 %a1, [at];\nmov.u32 %r1, %tid.x;\n"
@@ -47,7 +47,7 @@ std::string kernel(const char* body) {
 
 TEST(Orderings, are_those_of_the_instructions_in_ir_and_on_arm) {
   for (const Ordered& each : accesses) {
-    TestModule module(kernel(each.ptx), FormOfCode::Scalar);
+    TestModule module(ordering_kernel(each.ptx), FormOfCode::Scalar);
     const CompileOptions options{.form = FormOfCode::Scalar, .march = plain_processor};
     const std::string ir = value_of(loader::dump_ir(module.module(), 0, options));
     EXPECT_NE(ir.find(each.ir), std::string::npos) << each.ptx << '\n' << ir;
@@ -64,7 +64,7 @@ TEST(Orderings, are_those_of_the_instructions_in_ir_and_on_arm) {
 /// Lanes do not take the order from each other's accesses.
 TEST(Orderings, are_kept_in_the_vector_form) {
   for (const Ordered& each : accesses) {
-    TestModule module(kernel(each.ptx), FormOfCode::Vector);
+    TestModule module(ordering_kernel(each.ptx), FormOfCode::Vector);
     const CompileOptions options{.form = FormOfCode::Vector, .block = {32, 1, 1}, .march = plain_processor};
     const std::string ir = value_of(loader::dump_ir(module.module(), 0, options));
     EXPECT_NE(ir.find(each.ir), std::string::npos) << each.ptx << '\n' << ir;

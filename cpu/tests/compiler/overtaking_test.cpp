@@ -20,9 +20,9 @@ constexpr unsigned outputs = 4;
 /// Kernels `k(u32* flags, u32* out)` whose threads wait for each other in a random order, across warps and within them,
 /// in some stages with barriers between them. Threads leave a loop one by one, and what they do then up to the barrier
 /// uses values of all kinds: the same for all, by thread, from memory, of loops and branches.
-class Writer {
+class OvertakingWriter {
  public:
-  Writer(std::uint32_t seed, unsigned threads) : random_(seed), threads_(threads) {}
+  OvertakingWriter(std::uint32_t seed, unsigned threads) : random_(seed), threads_(threads) {}
 
   std::string kernel() {
     const unsigned stages = 1 + pick(3);
@@ -188,7 +188,7 @@ TEST(OvertakingLanes, find_out_what_fibers_do) {
   const auto [first, count] = random_kernels_to_run();
   for (std::uint32_t seed = first; seed < first + 3 * count; ++seed) {
     const unsigned threads = blocks[seed % std::size(blocks)];
-    const std::string text = Writer(seed, threads).kernel();
+    const std::string text = OvertakingWriter(seed, threads).kernel();
     const Words expected = run(text, FormOfCode::Scalar, "", threads).out;
     for (const FormOfCode form : {FormOfCode::Vector, FormOfCode::Masked}) {
       for (const std::string march : {"", plain_processor}) {

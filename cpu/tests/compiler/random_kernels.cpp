@@ -22,9 +22,9 @@ std::uint32_t number_from(const char* variable, std::uint32_t usual) {
 
 constexpr unsigned variables = 6;  ///< %v0.. : what programs compute with
 
-class Writer {
+class KernelWriter {
  public:
-  Writer(std::uint32_t seed, RandomKind kind)
+  KernelWriter(std::uint32_t seed, RandomKind kind)
       : random_(seed), is_wild_(kind == RandomKind::Wild), searches_(kind == RandomKind::Searching) {}
 
   std::string kernel() {
@@ -487,6 +487,6 @@ RandomKernels random_kernels_to_run(std::uint32_t first_usually) {
   return {number_from("CUCORE_RANDOM_FIRST", first_usually), number_from("CUCORE_RANDOM_KERNELS", 4)};
 }
 
-std::string random_kernel(std::uint32_t seed, RandomKind kind) { return Writer(seed, kind).kernel(); }
+std::string random_kernel(std::uint32_t seed, RandomKind kind) { return KernelWriter(seed, kind).kernel(); }
 
 }  // namespace cucore::cpu

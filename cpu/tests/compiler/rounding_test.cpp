@@ -128,7 +128,7 @@ std::vector<Float> operands_of_threads() {
 }
 
 /// Loads three operands and stores %f3.
-std::string kernel(const std::string& body, bool is_single) {
+std::string rounding_kernel(const std::string& body, bool is_single) {
   const std::string size = is_single ? "4" : "8";
   const std::string type = is_single ? ".f32" : ".f64";
   const std::string bytes[] = {"", "+" + size, is_single ? "+8" : "+16"};
@@ -155,7 +155,7 @@ void check_in_all_forms(const std::string& body, const std::string& march, const
                         const std::vector<Float>& expected) {
   const auto count = static_cast<std::uint32_t>(expected.size());
   for (const FormOfCode form : {FormOfCode::Scalar, FormOfCode::Vector, FormOfCode::Masked}) {
-    TestModule module(kernel(body, sizeof(Float) == 4), form);
+    TestModule module(rounding_kernel(body, sizeof(Float) == 4), form);
     module.march = march;
     std::vector<Float> results(count);
     module.launch("k", {count / 32, 1, 1}, {32, 1, 1}, operands.data(), results.data());

@@ -15,7 +15,7 @@
 namespace cucore::cpu::image {
 namespace {
 
-constexpr std::uint32_t sm_80 = 80;
+constexpr std::uint32_t reported = 80;
 constexpr std::uint16_t ptx = 1, elf = 2, lto_ir = 8;
 
 /// With one section, as nvcc -rdc=true makes them.
@@ -51,7 +51,7 @@ std::string aligned(std::string bytes) {
 TEST(DeviceUnits, a_fat_binary_is_one_unit_with_each_form_that_fits) {
   const auto units = read_device_units(
       make_fat_binary({{ptx, 80, "older"}, {lto_ir, 70, "ir"}, {lto_ir, 90, "newer ir"}, {elf, 80, make_cubin({})}}),
-      sm_80);
+      reported);
   ASSERT_TRUE(units) << units.failure().sentence();
   ASSERT_EQ(units->size(), 1u);
   EXPECT_EQ(units->front().ptx, std::vector<std::string>{"older"});
@@ -62,11 +62,11 @@ TEST(DeviceUnits, a_fat_binary_is_one_unit_with_each_form_that_fits) {
 TEST(DeviceUnits, a_host_object_has_a_unit_for_each_fat_binary_and_passes_over_whole_programs) {
   const std::string code =
       aligned(make_fat_binary({{ptx, 80, "first"}})) + std::string(16, '\0') + make_fat_binary({{ptx, 80, "second"}});
-  const auto units = read_device_units(make_object("__nv_relfatbin", code), sm_80);
+  const auto units = read_device_units(make_object("__nv_relfatbin", code), reported);
   ASSERT_TRUE(units) << units.failure().sentence();
   ASSERT_EQ(units->size(), 2u);
   EXPECT_EQ((*units)[1].ptx, std::vector<std::string>{"second"});
-  EXPECT_TRUE(read_device_units(make_object(".nv_fatbin", code), sm_80)->empty());
+  EXPECT_TRUE(read_device_units(make_object(".nv_fatbin", code), reported)->empty());
 }
 
 TEST(DeviceUnits, the_units_of_a_library_name_their_members) {
@@ -76,7 +76,7 @@ TEST(DeviceUnits, the_units_of_a_library_name_their_members) {
                                                      {"short.o/", code},
                                                      {"/0", code},
                                                      {"notes.txt/", "no object"}}),
-                                       sm_80);
+                                       reported);
   ASSERT_TRUE(units) << units.failure().sentence();
   ASSERT_EQ(units->size(), 2u);
   EXPECT_EQ((*units)[0].member, "short.o");
@@ -85,7 +85,7 @@ TEST(DeviceUnits, the_units_of_a_library_name_their_members) {
 
 TEST(DeviceUnits, objects_and_libraries_give_ptx_for_the_device) {
   for (const auto& [name, member] : {std::pair("object.o", ""), std::pair("library.a", "scale.o")}) {
-    const auto units = read_device_units(read_file(name), sm_80);
+    const auto units = read_device_units(read_file(name), reported);
     ASSERT_TRUE(units && units->size() == 1) << name;
     EXPECT_EQ(units->front().member, member);
     EXPECT_NE(units->front().ptx.at(0).find(".target sm_80"), std::string::npos) << name;
@@ -93,10 +93,10 @@ TEST(DeviceUnits, objects_and_libraries_give_ptx_for_the_device) {
 }
 
 TEST(DeviceUnits, a_cubin_is_a_unit_with_or_without_ptx) {
-  const auto with = read_device_units(make_cubin({{".cucore.ptx", std::string("one\0two\0", 8)}}), sm_80);
+  const auto with = read_device_units(make_cubin({{".cucore.ptx", std::string("one\0two\0", 8)}}), reported);
   ASSERT_TRUE(with);
   EXPECT_EQ(with->front().ptx, (std::vector<std::string>{"one", "two"}));
-  const auto without = read_device_units(read_file("machine_code_only.cubin"), sm_80);
+  const auto without = read_device_units(read_file("machine_code_only.cubin"), reported);
   ASSERT_TRUE(without);
   EXPECT_TRUE(without->front().ptx.empty());
   const auto symbols = defined_symbols(without->front().machine_code);
@@ -110,13 +110,13 @@ TEST(DeviceUnits, damaged_and_truncated_bytes_have_a_verdict) {
   std::mt19937 random(7);
   for (const std::string& image : {object, make_library({{"a.o/", object}, {"b.o/", object}})}) {
     for (std::size_t length = 0; length < image.size(); length += 7) {
-      const auto units = read_device_units(std::string_view(image).substr(0, length), sm_80);
+      const auto units = read_device_units(std::string_view(image).substr(0, length), reported);
       EXPECT_TRUE(length == 8 || !units) << length;  // eight bytes are an empty library
     }
     for (int round = 0; round < 2000; ++round) {
       std::string damaged = image;
       for (int i = 0; i < 2; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());
-      const auto units = read_device_units(damaged, sm_80);
+      const auto units = read_device_units(damaged, reported);
       EXPECT_TRUE(units || !units.failure().sentence().empty());
     }
   }

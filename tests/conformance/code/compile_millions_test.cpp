@@ -23,7 +23,7 @@ constexpr bool sanitized = true;  // what is freed is kept
 constexpr bool sanitized = false;
 #endif
 
-const std::string kernel_source = "extern \"C\" __global__ void k() {}";
+const std::string empty_kernel = "extern \"C\" __global__ void k() {}";
 constexpr const char* real_arch = "sm_80";
 
 long scaled(long count) {
@@ -63,14 +63,14 @@ void expect_no_more_than_bare(long count, long ours, long bare) {
 
 TEST(a_million, programs_leave_memory_as_it_was) {
   const long count = sanitized ? 1000 : scaled(1'000'000);
-  const long grown = grown_by(count, [] { Program(kernel_source, "c++", {.arch = real_arch}).close(); });
+  const long grown = grown_by(count, [] { Program(empty_kernel, "c++", {.arch = real_arch}).close(); });
   EXPECT_LE(sanitized ? 0 : grown, 1L << 20) << "after " << count;
 }
 
 TEST(a_million, programs_of_nvrtc_leave_memory_as_it_was) {
   const long count = sanitized ? 1000 : scaled(1'000'000);
   const long grown =
-      grown_by(count, [] { EXPECT_NE(Program(kernel_source, "c++", {.arch = real_arch}).handle(), nullptr); });
+      grown_by(count, [] { EXPECT_NE(Program(empty_kernel, "c++", {.arch = real_arch}).handle(), nullptr); });
   EXPECT_LE(sanitized ? 0 : grown, 1L << 20) << "after " << count;
 }
 
@@ -91,11 +91,11 @@ TEST(a_million, compiles_keep_no_more_than_nvrtc_does) {
   const long alone = grown_by(count, [&] {
     void* program = nullptr;
     const std::array<const char*, 1> options{"-arch=compute_80"};
-    ASSERT_EQ(create(&program, kernel_source.c_str(), "k.cu", 0, nullptr, nullptr), 0);
+    ASSERT_EQ(create(&program, empty_kernel.c_str(), "k.cu", 0, nullptr, nullptr), 0);
     ASSERT_EQ(compile(program, static_cast<int>(options.size()), options.data()), 0);
     ASSERT_EQ(destroy(&program), 0);
   });
-  const long ours = grown_by(count, [] { Program(kernel_source, "c++", {.arch = real_arch}).compile("ptx"); });
+  const long ours = grown_by(count, [] { Program(empty_kernel, "c++", {.arch = real_arch}).compile("ptx"); });
   expect_no_more_than_bare(count, ours, alone);
 }
 

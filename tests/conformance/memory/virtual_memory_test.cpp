@@ -40,7 +40,7 @@ TEST(virtual_memory, grows_and_keeps_what_is_in_it) {
   Buffer buffer = resource->allocate(step, stream);
   const Buffer other = buffer.share();
   buffer.fill(std::uint8_t{3}, stream);
-  for (const std::size_t steps : {2, 3, 7}) {
+  for (const std::size_t steps : {2U, 3U, 7U}) {
     resource->modify_allocation(buffer, steps * step);
     EXPECT_EQ(buffer.size(), steps * step);
     EXPECT_EQ(other, buffer);

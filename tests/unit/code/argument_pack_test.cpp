@@ -87,7 +87,7 @@ TEST(argument_pack, integers_take_the_parameters_width_and_are_checked_against_i
 TEST(argument_pack, integers_of_every_width_take_their_range_to_the_ends_and_nothing_beyond) {
   constexpr std::int64_t lowest = INT64_MIN;
   constexpr std::int64_t highest = INT64_MAX;
-  for (const std::size_t size : {1, 2, 4, 8}) {
+  for (const std::size_t size : {1U, 2U, 4U, 8U}) {
     for (const ParameterKind kind : {signed_integer, unsigned_integer, ParameterKind::integer, unknown}) {
       const std::int64_t half = size == 8 ? highest : (std::int64_t{1} << (size * 8 - 1)) - 1;
       const std::int64_t least = kind == unsigned_integer ? 0 : -half - 1;

@@ -86,12 +86,12 @@ TEST(kernel_statistics, any_text_may_be_given) {
   EXPECT_EQ(much[0].shared_bytes, 0U);
 }
 
-constexpr const char* kernel_source =
+constexpr const char* source_with_statistics =
     "extern \"C\" __global__ void k(int* p) { __shared__ int s[32]; s[threadIdx.x] = p[threadIdx.x]; __syncthreads(); "
     "p[threadIdx.x] = s[31 - threadIdx.x]; }";
 
 TEST(kernel_statistics, come_from_programs_of_every_source_and_from_linkers) {
-  const Program cxx(kernel_source, "c++", {.archs = {"sm_80", "sm_90"}, .ptxas_options = {"-v"}});
+  const Program cxx(source_with_statistics, "c++", {.archs = {"sm_80", "sm_90"}, .ptxas_options = {"-v"}});
   EXPECT_THAT(cxx.kernel_statistics(), IsEmpty());
   (void)cxx.compile("cubin");
   ASSERT_EQ(cxx.kernel_statistics().size(), 2U);
@@ -102,7 +102,7 @@ TEST(kernel_statistics, come_from_programs_of_every_source_and_from_linkers) {
   }
   EXPECT_EQ(cxx.kernel_statistics()[1].arch, "sm_90");
 
-  const ObjectCode ptx = compile_ptx(kernel_source, {.arch = "sm_80"});
+  const ObjectCode ptx = compile_ptx(source_with_statistics, {.arch = "sm_80"});
   const Program from_ptx(ptx.code(), "ptx", {.arch = "sm_80", .ptxas_options = {"-v"}});
   (void)from_ptx.compile("cubin");
   ASSERT_EQ(from_ptx.kernel_statistics().size(), 1U);

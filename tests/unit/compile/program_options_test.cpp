@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Flags = std::vector<std::string>;
 
-struct Row {
+struct OptionRow {
   const char* field;
   ProgramOptions options;
   Flags nvrtc;
@@ -32,12 +32,12 @@ constexpr bool used = true;
 constexpr bool unused = false;
 constexpr bool is_refused = true;
 
-Row row(const char* field, ProgramOptions options, Flags nvrtc, Flags ptx, bool ptx_uses, Flags nvvm = {},
-        bool nvvm_refuses = false) {
+OptionRow row(const char* field, ProgramOptions options, Flags nvrtc, Flags ptx, bool ptx_uses, Flags nvvm = {},
+              bool nvvm_refuses = false) {
   return {field, std::move(options), std::move(nvrtc), std::move(ptx), ptx_uses, std::move(nvvm), nvvm_refuses};
 }
 
-std::vector<Row> table() {
+std::vector<OptionRow> option_table() {
   return {
       row("name", {.name = "n.cu"}, {}, {}, used),
       row("arch", {.arch = "sm_90a"}, {"-arch=sm_90a"}, {"-arch=sm_90a"}, used, {"-arch=compute_90a"}),
@@ -117,7 +117,7 @@ std::vector<Row> table() {
 }
 
 TEST(program_options, each_field_becomes_its_flags) {
-  for (const Row& r : table()) {
+  for (const OptionRow& r : option_table()) {
     SCOPED_TRACE(r.field);
     EXPECT_NO_THROW(validate(r.options));
     EXPECT_EQ(nvrtc_flags(r.options), r.nvrtc);
@@ -144,7 +144,7 @@ TEST(program_options, each_field_becomes_its_flags) {
 
 TEST(program_options, what_is_not_set_sends_nothing) {
   EXPECT_THAT(nvrtc_flags({}), IsEmpty());
-  EXPECT_THAT(nvjitlink_flags({}), IsEmpty());
+  EXPECT_THAT(nvjitlink_flags(ProgramOptions{}), IsEmpty());
   EXPECT_THAT(nvvm_flags({}), IsEmpty());
 }
 
@@ -297,7 +297,7 @@ TEST(program_options, what_the_back_end_lacks_is_told_with_the_other_faults) {
 
 TEST(program_options, every_form_of_architecture_is_accepted) {
   for (const char* arch : {"sm_75", "sm_90a", "sm_100f", "sm_120", "compute_80", "compute_103a"}) {
-    EXPECT_NO_THROW(validate({.arch = arch})) << arch;
+    EXPECT_NO_THROW(validate(ProgramOptions{.arch = arch})) << arch;
   }
 }
 

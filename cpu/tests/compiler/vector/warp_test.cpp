@@ -13,7 +13,7 @@ namespace cucore::cpu {
 namespace {
 
 /// Of threads that read 64 bits each and write %out. Those with a nonzero top byte are gone before `body`.
-std::string kernel(const std::string& body) {
+std::string warp_kernel(const std::string& body) {
   return R"(.version 8.0
 .target sm_90
 .address_size 64
@@ -61,7 +61,7 @@ std::vector<std::uint64_t> inputs(std::size_t threads) {
 std::vector<std::uint32_t> run(const std::string& body, FormOfCode form, const std::string& march,
                                std::uint32_t threads) {
   constexpr std::uint32_t blocks = 8;
-  TestModule module(kernel(body), form);
+  TestModule module(warp_kernel(body), form);
   module.march = march;
   const std::vector<std::uint64_t> in = inputs(std::size_t{blocks} * threads);
   std::vector<std::uint32_t> out(in.size(), 0xdddddddd);
@@ -175,7 +175,7 @@ TEST(VectorFormOfWarps, names_the_lanes_that_are_here) {
 }
 
 TEST(VectorFormOfWarps, is_refused_where_lanes_name_different_masks) {
-  TestModule module(kernel("match.any.sync.b32 %mask, %r3, %mask;\nredux.sync.add.u32 %out, %r3, %mask;"),
+  TestModule module(warp_kernel("match.any.sync.b32 %mask, %r3, %mask;\nredux.sync.add.u32 %out, %r3, %mask;"),
                     FormOfCode::Vector);
   module.compile("k", {32, 1, 1});
   EXPECT_NE(module.refusal.find("redux_add whose lanes name different masks"), std::string::npos) << module.refusal;
