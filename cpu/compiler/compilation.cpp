@@ -48,6 +48,13 @@ struct Analysed {
 
   std::string kernel_name() const { return std::string(module.functions[reach.functions.front()].name); }
   HostFeatures host() const { return target.features(); }
+  /// For the vector form: kernels whose threads meet begin in the scalar one, which is much slower for them, so that
+  /// launches do not wait for it.
+  double patience() const {
+    return options.checks == 0 && analysis::exchanges_by_convergent_operations(module, reach)
+               ? cost_model::patience_if_they_meet
+               : 1;
+  }
 };
 
 /// A kernel that waits to be assembled.
@@ -132,8 +139,7 @@ Result<OptimisedKernel> make_scalar_form(const Analysed& kernel) {
   const CompileTime time;
   const bool is_optimised = target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
   expand_number_marks(*ir);
-  if (is_optimised && !time.is_not_enough_for(*ir, cost_model::most_seconds_of_back_end))
-    return OptimisedKernel{.ir = std::move(ir), .info = info};
+  if (is_optimised && !time.is_not_enough_for(*ir)) return OptimisedKernel{.ir = std::move(ir), .info = info};
   target.spare_effort();
   info.frame_bytes = unoptimised_frame_bytes(kernel, *ir);
   return OptimisedKernel{.ir = std::move(ir), .info = info, .refusal = scalar_form_too_long};
@@ -151,7 +157,7 @@ Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
   if (Result<void> emitted = emitter.emit_bodies(body_steps); !emitted)
     return cannot_compile(kernel.kernel_name(), ": " + emitted.failure().sentence());
   if (Result<void> verified = verify(kernel, *ir); !verified) return std::move(verified).failure();
-  const CompileTime time;
+  const CompileTime time(kernel.patience());
   if (!target.optimise(*ir, /*checked=*/false, time)) return refuse_form(vector_form_too_long);
   KernelInfo info = layout.info;
   Result<VectorForm> form = vectorise(*emitter.kernel(), {.options = options,
@@ -170,8 +176,7 @@ Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
   info.frame_bytes = form->frame_bytes;
   if (Result<void> verified = verify(kernel, *ir); !verified) return std::move(verified).failure();
   const bool is_optimised = target.optimise(*ir, (options.checks & check_class::access_checks) != 0, time);
-  if (!is_optimised || time.is_not_enough_for(*ir, cost_model::most_seconds_of_back_end))
-    return refuse_form(vector_form_too_long);
+  if (!is_optimised || time.is_not_enough_for(*ir)) return refuse_form(vector_form_too_long);
   return OptimisedKernel{.ir = std::move(ir), .info = info};
 }
 

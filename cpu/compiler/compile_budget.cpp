@@ -34,14 +34,14 @@ double seconds_of_back_end(const llvm::Module& ir) {
 
 }  // namespace
 
-CompileTime::CompileTime() : since_(thread_time()) {}
+CompileTime::CompileTime(double patience) : patience_(patience), since_(thread_time()) {}
 
 double CompileTime::seconds() const { return (thread_time() - since_) / slowdown; }
 
-bool CompileTime::is_up() const { return seconds() > cost_model::most_seconds_of_passes; }
+bool CompileTime::is_up() const { return seconds() > patience_ * cost_model::most_seconds_of_passes; }
 
-bool CompileTime::is_not_enough_for(const llvm::Module& ir, double most) const {
-  return is_up() || seconds_of_back_end(ir) > most;
+bool CompileTime::is_not_enough_for(const llvm::Module& ir) const {
+  return is_up() || seconds_of_back_end(ir) > patience_ * cost_model::most_seconds_of_back_end;
 }
 
 }  // namespace cucore::cpu::compiler

@@ -14,15 +14,16 @@ inline constexpr const char* scalar_form_too_long = "the time that its scalar fo
 /// Processor time of the thread that makes one form of a kernel, from here on.
 class CompileTime {
  public:
-  CompileTime();
+  /// `patience`: times the usual limits.
+  explicit CompileTime(double patience = 1);
   bool is_up() const;
   double seconds() const;
 
-  /// Whether the back end would take more than `most` seconds for this module, or making the module already took too
-  /// long.
-  bool is_not_enough_for(const llvm::Module& ir, double most) const;
+  /// Whether the back end would take too long for this module, or making the module already did.
+  bool is_not_enough_for(const llvm::Module& ir) const;
 
  private:
+  double patience_;
   double since_;
 };
 

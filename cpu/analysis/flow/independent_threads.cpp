@@ -51,8 +51,9 @@ bool has_independent_threads(const ptx::Module& module, const Reach& reach) {
 }
 
 bool exchanges_by_convergent_operations(const ptx::Module& module, const Reach& reach) {
-  if (!reach.needs_fibers || reach.names_other_blocks || !reach.exchanges.empty() || !reach.lockstep.empty())
-    return false;
+  if (!reach.needs_fibers || reach.names_other_blocks) return false;
+  const bool is_in_step = !reach.exchanges.empty() || !reach.lockstep.empty();
+  if (is_in_step && (reach.gives_anew || !reach.waits)) return false;
   if (!reach.kernels.empty() || reach.reads_reserved_shared) return false;
   return std::none_of(reach.functions.begin(), reach.functions.end(), [&](ptx::FunctionId id) {
     const ptx::Function& function = module.functions[id];

@@ -19,10 +19,11 @@ inline constexpr unsigned largest_kernel = 4000;
 /// Instructions of PTX that become more than those: then they are not even made. Convolutions of spconv and products of
 /// cuDSS in cpu_device/corpus.py have 11,000 and more, and spent half of their compile on it.
 inline constexpr std::size_t largest_kernel_in_ptx = 8000;
-/// Instructions of the vector form before it is optimised, as a whole and in one block: LLVM schedules a block in time
-/// that grows faster than its length. Not measured by a committed bench.
+/// Instructions of the vector form before it is optimised, as a whole and, stack slots left out, in one block: LLVM
+/// schedules a block in time that grows faster than its length (`seconds_of_pair`). The first is not measured by a
+/// committed bench; the second set by sort in cpu_device/cupy_operations.py.
 inline constexpr unsigned largest_group = 60000;
-inline constexpr std::size_t largest_block = 5000;
+inline constexpr std::size_t largest_block = 10000;
 /// Such instructions times blocks, from which on the masked version's values stay in memory. layernorm and backprop in
 /// cpu_device/strangers.py have 0.9 and 0.3 million and are half as fast then, reductions in cpu_device/
 /// cupy_operations.py 2 million and more.
@@ -116,6 +117,10 @@ inline constexpr double most_seconds_of_back_end = 3;
 
 /// Passes before the back end took 1.1 seconds of the largest of those kernels.
 inline constexpr double most_seconds_of_passes = 2;
+
+/// Times those two limits, for the vector form of kernels whose threads meet, for which launches seldom wait. Set by
+/// sort in cpu_device/cupy_operations.py, whose vectors take six seconds and are fifty times as fast.
+inline constexpr double patience_if_they_meet = 2;
 
 /// Stack slots whose values meet, times blocks, up to which LLVM's pass makes values of them in half a second or so;
 /// for how long that goes on beyond, and how many are made values together. Set by a selection of XGBoost's by CUB in

@@ -100,8 +100,10 @@ bool assume_rows(llvm::Function& scalar, const VectorRequest& request) {
 
 bool is_too_large(const llvm::Function& group) {
   return group.getInstructionCount() > cost_model::largest_group ||
-         std::any_of(group.begin(), group.end(),
-                     [](const llvm::BasicBlock& block) { return block.size() > cost_model::largest_block; });
+         std::any_of(group.begin(), group.end(), [](const llvm::BasicBlock& block) {
+           const auto slots = llvm::count_if(block, [](const auto& each) { return llvm::isa<llvm::AllocaInst>(each); });
+           return block.size() - static_cast<std::size_t>(slots) > cost_model::largest_block;
+         });
 }
 
 /// Values that are not in registers: at most one vector of 64 bits a lane for each result and operand of an instruction

@@ -69,6 +69,25 @@ std::string many_instructions(int count) {
   return text;
 }
 
+/// Waits for what another block could have written, as scans over a grid do, and exchanges words with the lane beside
+/// it without a barrier.
+constexpr const char* in_step_where_blocks_wait = R"(
+  .shared .align 4 .b32 s[256];
+  st.volatile.global.u32 [%rd3], 1;
+wait:
+  ld.volatile.global.u32 %r6, [%rd3];
+  setp.eq.u32 %p, %r6, 0;
+  @%p bra wait;
+  mov.u32 %r6, s;
+  shl.b32 %r7, %r4, 2;
+  add.u32 %r3, %r6, %r7;
+  st.shared.u32 [%r3], %r5;
+  xor.b32 %r7, %r7, 4;
+  add.u32 %r3, %r6, %r7;
+  ld.shared.u32 %r3, [%r3];
+  bar.sync 0;
+)";
+
 std::size_t compiled() {
   std::size_t count = 0;
   cucore_cpu_kernel_counts(&count, nullptr);
@@ -177,8 +196,9 @@ TEST_F(LaterForm, a_kernel_whose_threads_only_meet_changes_between_blocks) {
   const std::pair<const char*, const char*> kinds[] = {
       {"a barrier", "bar.sync 0;"},
       {"a warp operation", "shfl.sync.idx.b32 %r6, %r5, 0, 31, -1;"},
+      {"lanes in step where blocks wait", in_step_where_blocks_wait},
   };
-  std::uint32_t number = 28;
+  std::uint32_t number = 63;
   for (const auto& [kind, more] : kinds) {
     const CUfunction function = load(++number, more);
     constexpr unsigned int grid = 1024;

@@ -40,24 +40,36 @@ Words results_of_long_straight_kernel(unsigned steps) {
   return results;
 }
 
-/// Loads of lanes that lie apart become many instructions of the vector form, all in one block once barriers of a warp
-/// are nothing: few enough for each block before that.
-std::string kernel_of_scattered_loads(unsigned loads) {
+/// Loads of lanes that lie apart, which become many instructions of the vector form.
+struct ScatteredLoads {
+  unsigned count;
+  bool has_atomic = false;  ///< so that launches wait for vectors
+};
+constexpr unsigned loads_of_a_loop = 48;
+
+/// In loops, whose blocks stay apart: of one round, as the table's first word says.
+std::string kernel_of(const ScatteredLoads& loads) {
   std::string body = "mov.u32 %r1, %r0;\n";
-  for (unsigned n = 0; n < loads; ++n) {
+  for (unsigned n = 0; n < loads.count; ++n) {
+    const std::string label = "again" + std::to_string(n / loads_of_a_loop);
+    if (n % loads_of_a_loop == 0) body += "ld.global.u32 %r4, [%a0];\n" + label + ":\n";
     body += "xor.b32 %r2, %r1, " + std::to_string(n % threads) +
             ";\nand.b32 %r2, %r2, 31;\nmul.wide.u32 %a2, %r2, 4;\n" +
             "add.u64 %a2, %a0, %a2;\nld.global.u32 %r3, [%a2];\nadd.u32 %r1, %r1, %r3;\n";
-    if (n % 24 == 0) body += "bar.warp.sync 0xffffffff;\n";
+    if (n % loads_of_a_loop == loads_of_a_loop - 1 || n == loads.count - 1)
+      body += "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p0, %r4, 0;\n@%p0 bra " + label + ";\n";
   }
-  return kernel(body + "bar.warp.sync 0xffffffff;\n");
+  body += "bar.warp.sync 0xffffffff;\n";
+  return kernel(loads.has_atomic ? body + "red.global.add.u32 [%a1], 0;\n" : body);
 }
 
-Words results_of_scattered_loads(unsigned loads) {
+std::uint32_t word_of_table(std::uint32_t n) { return 3 * n + 1; }
+
+Words results_of(const ScatteredLoads& loads) {
   Words results;
   for (std::uint32_t thread = 0; thread < threads; ++thread) {
     std::uint32_t value = thread;
-    for (std::uint32_t n = 0; n < loads; ++n) value += 3 * ((value ^ (n % threads)) & 31) + 1;
+    for (std::uint32_t n = 0; n < loads.count; ++n) value += word_of_table((value ^ (n % threads)) & 31);
     results.push_back(value);
   }
   return results;
@@ -65,12 +77,12 @@ Words results_of_scattered_loads(unsigned loads) {
 
 Words run_on_table(TestModule& module) {
   Words table;
-  for (std::uint32_t n = 0; n < threads; ++n) table.push_back(3 * n + 1);
+  for (std::uint32_t n = 0; n < threads; ++n) table.push_back(word_of_table(n));
   module.launch("k", {1, 1, 1}, {threads, 1, 1}, table.data());
   return table;
 }
 
-constexpr unsigned too_many_loads = 210;
+constexpr unsigned too_many_loads = 400;
 constexpr unsigned too_many_steps = 30000;
 
 /// Registers that get their values on two ways each, which meet before they are used at the end: slots times blocks.
@@ -103,11 +115,12 @@ class CompileBudget : public OwnFolder {};
 TEST_F(CompileBudget, a_vector_form_that_takes_too_long_gives_way_to_the_scalar_one_and_is_not_tried_again) {
   const loader::KernelCache cache(folder.string());
   for (const bool comes_from_cache : {false, true}) {
-    TestModule module(kernel_of_scattered_loads(too_many_loads), FormOfCode::Vector);
+    constexpr ScatteredLoads loads{.count = too_many_loads, .has_atomic = true};
+    TestModule module(kernel_of(loads), FormOfCode::Vector);
     module.march = plain_processor;  // loads lanes one by one
     loader::KernelCache kept = cache;
     module.cache = &kept;
-    EXPECT_EQ(run_on_table(module), results_of_scattered_loads(too_many_loads));
+    EXPECT_EQ(run_on_table(module), results_of(loads));
     EXPECT_EQ(module.refusal, "the time that its vector form takes to compile");
     EXPECT_EQ(module.compile("k", {threads})->info.form, FormOfCode::Scalar);
     EXPECT_EQ(module.was_cached, comes_from_cache);
@@ -115,9 +128,18 @@ TEST_F(CompileBudget, a_vector_form_that_takes_too_long_gives_way_to_the_scalar_
 }
 
 TEST_F(CompileBudget, a_shorter_kernel_of_the_same_kind_has_its_vector_form) {
-  TestModule module(kernel_of_scattered_loads(25), FormOfCode::Vector);
+  constexpr ScatteredLoads loads{.count = 25, .has_atomic = true};
+  TestModule module(kernel_of(loads), FormOfCode::Vector);
   module.march = plain_processor;
-  EXPECT_EQ(run_on_table(module), results_of_scattered_loads(25));
+  EXPECT_EQ(run_on_table(module), results_of(loads));
+  EXPECT_EQ(module.refusal, "");
+}
+
+TEST_F(CompileBudget, a_kernel_whose_threads_meet_has_more_time) {
+  constexpr ScatteredLoads loads{.count = too_many_loads};
+  TestModule module(kernel_of(loads), FormOfCode::Vector);
+  module.march = plain_processor;
+  EXPECT_EQ(run_on_table(module), results_of(loads));
   EXPECT_EQ(module.refusal, "");
 }
 

@@ -50,7 +50,7 @@ Result<void> Branches::branch_by_ends(const llvm::BranchInst& branch, llvm::Arra
 Result<void> Branches::emit_full(BasicBlock* block, const llvm::BranchInst& branch) {
   if (branch.isUnconditional() || branch.getSuccessor(0) == branch.getSuccessor(1)) {
     transitions_.write_phis(block, branch.getSuccessor(0), Full, c_.active.bits());
-    b.CreateBr(blocks_.body(branch.getSuccessor(0), Full));
+    if (c_.chains[Full].next(block) == nullptr) b.CreateBr(blocks_.body(branch.getSuccessor(0), Full));
     return {};
   }
   BasicBlock* targets[] = {branch.getSuccessor(0), branch.getSuccessor(1)};
@@ -100,6 +100,10 @@ void Branches::emit_masked(BasicBlock* block, const llvm::BranchInst& branch) {
     blocks_.add_waiting(to, mask);
   };
   BasicBlock* first = branch.getSuccessor(0);
+  if (c_.chains[Masked].next(block) != nullptr) {
+    transitions_.write_phis(block, first, Masked, c_.active.bits());
+    return;
+  }
   if (branch.isUnconditional() || first == branch.getSuccessor(1)) {
     go(first, c_.active.bits());
     b.CreateBr(next_dispatch(block, {first}));

@@ -24,19 +24,19 @@ class GroupEmitter {
   Result<EmittedGroup> emit() {
     blocks_.emit_entry();
     for (BasicBlock* block : c_.flow.order) {
-      if (c_.has_full_version) {
-        if (Result<void> done = emit_block(block, Full); !done) return std::move(done).failure();
+      if (c_.has_full_version && !c_.chains[Full].continues(block)) {
+        if (Result<void> done = emit_chain(block, Full); !done) return std::move(done).failure();
       }
-      if (c_.has_masked_version) {
+      if (c_.has_masked_version && !c_.chains[Masked].continues(block)) {
         blocks_.emit_dispatch(block);
-        if (Result<void> done = emit_block(block, Masked); !done) return std::move(done).failure();
+        if (Result<void> done = emit_chain(block, Masked); !done) return std::move(done).failure();
       }
     }
     if (c_.has_masked_version) blocks_.emit_end();
     // In registers every value of the masked version would be looked after wherever lanes may go on, which are as many
     // places as there are blocks: the code would grow with the square of its size.
     const std::size_t growth = c_.group->getInstructionCount() * c_.flow.order.size();
-    if (c_.has_full_version && growth > cost_model::largest_growth_of_group) {
+    if (growth > cost_model::largest_growth_of_group) {
       values_.keep_masked_version_in_memory();
       blocks_.keep_masks_in_memory();
     }
@@ -44,7 +44,7 @@ class GroupEmitter {
   }
 
  private:
-  Result<void> emit_block(BasicBlock* block, Version version) {
+  Result<void> emit_chain(BasicBlock* block, Version version) {
     c_.version = version;
     c_.block = block;
     c_.forget();
@@ -56,6 +56,13 @@ class GroupEmitter {
       c_.active.set(blocks_.take_waiting(block));
       transitions_.return_to_full_version(block);
     }
+    for (; block != nullptr; block = c_.chains[version].next(block))
+      if (Result<void> done = emit_block(block); !done) return done;
+    return {};
+  }
+
+  Result<void> emit_block(BasicBlock* block) {
+    c_.block = block;
     checks_.lanes.begin_block();
     values_.keep_for_end(*block);
     if (Result<void> done = body_.emit(block); !done) return done;

@@ -5,7 +5,9 @@
 
 #include <string>
 
+#include "cpu/compiler/checks/mark_calls.hpp"
 #include "cpu/compiler/vector/analysis/versions.hpp"
+#include "cpu/compiler/vector/state/barriers.hpp"
 
 namespace cucore::cpu::compiler {
 namespace {
@@ -35,10 +37,25 @@ EmissionContext::EmissionContext(llvm::Function& scalar_form, const ControlFlow&
       overtaking(std::move(overtaking_lanes)),
       has_full_version(!masks_only),
       has_masked_version(masks_only || may_leave_full_version(flow, full, width)),
+      chains{chains_of(Full), chains_of(Masked)},
       b(scalar.getContext()),
       group(new_group(scalar, b, host)),
       active(b, width.lanes, width.chunks) {
   b.SetInsertPoint(new_block("entry"));
+}
+
+Chains EmissionContext::chains_of(Version chained) const {
+  const auto is_looked_at = [](const llvm::Instruction& each) { return is_mark(each, lanes_mark); };
+  const auto may_bail_out = [&](const llvm::Instruction& each) { return full.checks(&each); };
+  return Chains(flow, [&](const llvm::BasicBlock& block) {
+    const llvm::BasicBlock& before = *block.getSinglePredecessor();
+    // What is looked at is there twice and goes on from slots, as does a group that has waited at a barrier.
+    if (llvm::any_of(before, is_looked_at) || llvm::any_of(block, is_looked_at)) return true;
+    if (is_block_barrier(before.front()) && groups_wait(flow, width)) return true;
+    if (chained == Full) return false;
+    if (is_block_barrier(block.front()) || is_poll(block.front())) return true;  // some lanes wait there for others
+    return has_full_version && llvm::any_of(block, may_bail_out);
+  });
 }
 
 llvm::BasicBlock* EmissionContext::new_block(const llvm::Twine& name) {

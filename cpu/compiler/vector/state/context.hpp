@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cpu/compiler/emitters/module_emitter.hpp"
+#include "cpu/compiler/vector/analysis/chains.hpp"
 #include "cpu/compiler/vector/analysis/control_flow.hpp"
 #include "cpu/compiler/vector/analysis/overtaking.hpp"
 #include "cpu/compiler/vector/state/active_lanes.hpp"
@@ -61,6 +62,7 @@ class EmissionContext {
   const Overtaking overtaking;
   const bool has_full_version;
   const bool has_masked_version;
+  const Chains chains[2];  ///< by version
   llvm::IRBuilder<> b;
 
   // `i32 group(ptr block, i32 first thread, i32 point, ptr frame, i32 %ctaid.x)`
@@ -90,6 +92,9 @@ class EmissionContext {
   llvm::Type* widened(llvm::Type* scalar_type) const;
   llvm::IntegerType* mask_type() { return b.getIntNTy(width.lanes); }
   llvm::Value* all_lanes() { return llvm::Constant::getAllOnesValue(mask_type()); }
+
+ private:
+  Chains chains_of(Version chained) const;
 };
 
 }  // namespace cucore::cpu::compiler

@@ -16,8 +16,8 @@ using llvm::Value;
 VersionBlocks::VersionBlocks(EmissionContext& context, VectorValues& values, Barriers& barriers)
     : c_(context), values_(values), barriers_(barriers), b(context.b) {
   for (BasicBlock* block : c_.flow.order) {
-    if (c_.has_full_version) bodies_[Full][block] = c_.new_block("full");
-    if (c_.has_masked_version) {
+    if (c_.has_full_version && !c_.chains[Full].continues(block)) bodies_[Full][block] = c_.new_block("full");
+    if (c_.has_masked_version && !c_.chains[Masked].continues(block)) {
       dispatches_[block] = c_.new_block("check");
       bodies_[Masked][block] = c_.new_block("masked");
       for (unsigned k = 0; k < c_.width.chunks; ++k) waiting_[block].push_back(c_.slot(c_.mask_type(), "waiting"));
@@ -46,7 +46,7 @@ void VersionBlocks::place_locals(BasicBlock* block) {
 void VersionBlocks::emit_entry() {
   Value* zero = llvm::ConstantInt::get(c_.mask_type(), 0);
   for (BasicBlock* block : c_.flow.order) {
-    for (llvm::AllocaInst* mask : waiting_[block]) b.CreateStore(zero, mask);
+    for (llvm::AllocaInst* mask : waiting_.lookup(block)) b.CreateStore(zero, mask);
   }
   if (barriers_.groups_wait()) b.SetInsertPoint(barriers_.emit_resumption());
   BasicBlock* entry = c_.flow.order.front();
@@ -95,7 +95,9 @@ void VersionBlocks::emit_dispatch(BasicBlock* block) {
 BasicBlock* VersionBlocks::next_dispatch(BasicBlock* block, llvm::ArrayRef<BasicBlock*> targets) const {
   unsigned next = c_.flow.index(block) + 1;
   for (BasicBlock* target : targets) next = std::min(next, c_.flow.index(target));
-  return next < c_.flow.order.size() ? dispatches_.lookup(c_.flow.order[next]) : end_;
+  for (; next < c_.flow.order.size(); ++next)
+    if (BasicBlock* dispatch = dispatches_.lookup(c_.flow.order[next])) return dispatch;
+  return end_;
 }
 
 void VersionBlocks::emit_end() {
