@@ -48,11 +48,11 @@ struct Analysed {
 
   std::string kernel_name() const { return std::string(module.functions[reach.functions.front()].name); }
   HostFeatures host() const { return target.features(); }
-  /// For the vector form: kernels whose threads meet begin in the scalar one, which is much slower for them, so that
-  /// launches do not wait for it.
+  /// For the vector form: kernels with convergent operations mostly begin in the scalar one, which is much slower for
+  /// them, so that launches seldom wait for it.
   double patience() const {
     return options.checks == 0 && analysis::exchanges_by_convergent_operations(module, reach)
-               ? cost_model::patience_if_they_meet
+               ? cost_model::patience_if_convergent
                : 1;
   }
 };
