@@ -110,8 +110,6 @@ Words results_of_meeting_values(unsigned count) {
 
 class CompileBudget : public OwnFolder {};
 
-}  // namespace
-
 TEST_F(CompileBudget, a_vector_form_that_takes_too_long_gives_way_to_the_scalar_one_and_is_not_tried_again) {
   const loader::KernelCache cache(folder.string());
   for (const bool comes_from_cache : {false, true}) {
@@ -164,4 +162,5 @@ TEST_F(CompileBudget, values_that_meet_in_many_blocks_are_right_however_many_the
   }
 }
 
+}  // namespace
 }  // namespace cucore::cpu
