@@ -118,8 +118,8 @@ inline constexpr double most_seconds_of_back_end = 3;
 /// Passes before the back end took 1.1 seconds of the largest of those kernels.
 inline constexpr double most_seconds_of_passes = 2;
 
-/// Times those two limits, for the vector form of kernels with convergent operations, for which launches seldom wait. Set by
-/// sort in cpu_device/cupy_operations.py, whose vectors take six seconds and are fifty times as fast.
+/// Times those two limits, for the vector form of kernels with convergent operations, for which launches seldom wait.
+/// Set by sort in cpu_device/cupy_operations.py, whose vectors take six seconds and are fifty times as fast.
 inline constexpr double patience_if_convergent = 2;
 
 /// Stack slots whose values meet, times blocks, up to which LLVM's pass makes values of them in half a second or so;
