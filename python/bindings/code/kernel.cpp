@@ -155,6 +155,7 @@ void bind_occupancy(nb::module_& module) {
           "max_potential_cluster_size",
           [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream, nb::handle device) {
             const std::optional<int> ordinal = chosen_device(device);
+            // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): it may be changed meanwhile
             const LaunchConfig how = config.of_launch();
             return required_stream(stream).use(
                 [&](const Stream& on) { return self.view(ordinal).max_potential_cluster_size(how, on); });
@@ -165,6 +166,7 @@ void bind_occupancy(nb::module_& module) {
           "max_active_clusters",
           [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream, nb::handle device) {
             const std::optional<int> ordinal = chosen_device(device);
+            // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): it may be changed meanwhile
             const LaunchConfig how = config.of_launch();
             return required_stream(stream).use(
                 [&](const Stream& on) { return self.view(ordinal).max_active_clusters(how, on); });

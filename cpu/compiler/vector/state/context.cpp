@@ -47,14 +47,14 @@ EmissionContext::EmissionContext(llvm::Function& scalar_form, const ControlFlow&
 Chains EmissionContext::chains_of(Version chained) const {
   const auto is_looked_at = [](const llvm::Instruction& each) { return is_mark(each, lanes_mark); };
   const auto may_bail_out = [&](const llvm::Instruction& each) { return full.checks(&each); };
-  return Chains(flow, [&](const llvm::BasicBlock& block) {
-    const llvm::BasicBlock& before = *block.getSinglePredecessor();
+  return Chains(flow, [&](const llvm::BasicBlock& entered) {
+    const llvm::BasicBlock& before = *entered.getSinglePredecessor();
     // What is looked at is there twice and goes on from slots, as does a group that has waited at a barrier.
-    if (llvm::any_of(before, is_looked_at) || llvm::any_of(block, is_looked_at)) return true;
+    if (llvm::any_of(before, is_looked_at) || llvm::any_of(entered, is_looked_at)) return true;
     if (is_block_barrier(before.front()) && groups_wait(flow, width)) return true;
     if (chained == Full) return false;
-    if (is_block_barrier(block.front()) || is_poll(block.front())) return true;  // some lanes wait there for others
-    return has_full_version && llvm::any_of(block, may_bail_out);
+    if (is_block_barrier(entered.front()) || is_poll(entered.front())) return true;  // some lanes wait there for others
+    return has_full_version && llvm::any_of(entered, may_bail_out);
   });
 }
 
