@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <sstream>
-#include <string_view>
 #include <system_error>
 
 #include "cli/environment.hpp"

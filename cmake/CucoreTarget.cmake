@@ -43,13 +43,13 @@ function(cucore_target name)
   endif()
   if(CUCORE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_compile_definitions(${name} PRIVATE ${_macro}=1)  # as g++: clang says it by __has_feature alone
-  endif()
-  if(CUCORE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # The sanitizer's library by itself, as g++ has it: our libraries leave no names for programs to define.
-    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.tsan-${CMAKE_SYSTEM_PROCESSOR}.so
-      OUTPUT_VARIABLE _runtime OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-    cmake_path(GET _runtime PARENT_PATH _runtime)
-    target_link_options(${name} PRIVATE -shared-libsan -Wl,-rpath,${_runtime})
+    if(CUCORE_SANITIZE STREQUAL "thread")
+      # The sanitizer's library by itself, as g++ has it: our libraries leave no names for programs to define.
+      execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.tsan-${CMAKE_SYSTEM_PROCESSOR}.so
+        OUTPUT_VARIABLE _runtime OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+      cmake_path(GET _runtime PARENT_PATH _runtime)
+      target_link_options(${name} PRIVATE -shared-libsan -Wl,-rpath,${_runtime})
+    endif()
   endif()
 endfunction()
 

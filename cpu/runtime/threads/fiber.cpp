@@ -12,25 +12,11 @@
 #include "cpu/runtime/threads/threads.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
-#define CUCORE_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CUCORE_ADDRESS_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define CUCORE_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CUCORE_THREAD_SANITIZER 1
-#endif
-#endif
-#if defined(CUCORE_ADDRESS_SANITIZER)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
 #endif
-#if defined(CUCORE_THREAD_SANITIZER)
+#if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -67,7 +53,7 @@ void unmap_stack(const FiberStack& stack) {
   --mapped_stacks;
 }
 
-#if defined(CUCORE_ADDRESS_SANITIZER)
+#if defined(__SANITIZE_ADDRESS__)
 /// The calling thread's own stack. While a fiber runs, the leak sanitizer takes the fiber's for it; what a program that
 /// exits meanwhile has on the thread's own is no leak.
 class ThreadStack {
@@ -100,7 +86,7 @@ struct Fiber::Entry {
   static void run(context::transfer_t transfer) {
     Fiber* const self = static_cast<Fiber*>(transfer.data);
     self->resumer_ = transfer.fctx;
-#if defined(CUCORE_ADDRESS_SANITIZER)
+#if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &self->resumer_low_, &self->resumer_size_);
 #endif
     self->body_(self->argument_);
@@ -133,7 +119,7 @@ FiberStack StackPool::take(std::size_t usable) {
 
 void StackPool::give_back(FiberStack stack) {
   if (!stack.low) return;
-#if defined(CUCORE_ADDRESS_SANITIZER)
+#if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(stack.low + page_bytes, stack.size - page_bytes);  // frames that never returned
 #endif
   if (free_.size() < most_kept)
@@ -166,7 +152,7 @@ void Fiber::start(FiberStack stack, Body body, void* argument) {
   // Frames of equal depth on page-aligned stacks would share a few cache sets: start each stack at another line.
   const std::size_t shift = reinterpret_cast<std::uintptr_t>(stack.low) / page_bytes * address_shift % all_shifts;
   context_ = context::make_fcontext(stack.low + stack.size - shift, stack.size - shift - page_bytes, &Entry::run);
-#if defined(CUCORE_THREAD_SANITIZER)
+#if defined(__SANITIZE_THREAD__)
   race_context_ = __tsan_create_fiber(0);
 #endif
 }
@@ -174,40 +160,40 @@ void Fiber::start(FiberStack stack, Body body, void* argument) {
 void Fiber::resume() {
   outer_ = running;
   running = this;
-#if defined(CUCORE_ADDRESS_SANITIZER)
+#if defined(__SANITIZE_ADDRESS__)
   of_this_thread<ThreadStack>();
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, stack_.low + page_bytes, stack_.size - page_bytes);
 #endif
-#if defined(CUCORE_THREAD_SANITIZER)
+#if defined(__SANITIZE_THREAD__)
   resumer_race_context_ = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(race_context_, 0);
 #endif
   const context::transfer_t back = context::jump_fcontext(context_, this);
   context_ = back.fctx;
-#if defined(CUCORE_ADDRESS_SANITIZER)
+#if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
   running = outer_;
 }
 
 void Fiber::leave(bool for_good) {
-#if defined(CUCORE_ADDRESS_SANITIZER)
+#if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(for_good ? nullptr : &fake_stack_, resumer_low_, resumer_size_);
 #endif
-#if defined(CUCORE_THREAD_SANITIZER)
+#if defined(__SANITIZE_THREAD__)
   __tsan_switch_to_fiber(resumer_race_context_, 0);
 #endif
   (void)for_good;
   const context::transfer_t again = context::jump_fcontext(resumer_, this);
   resumer_ = again.fctx;
-#if defined(CUCORE_ADDRESS_SANITIZER)
+#if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(fake_stack_, &resumer_low_, &resumer_size_);
 #endif
 }
 
 FiberStack Fiber::drop() {
-#if defined(CUCORE_THREAD_SANITIZER)
+#if defined(__SANITIZE_THREAD__)
   if (race_context_) __tsan_destroy_fiber(race_context_);
 #endif
   race_context_ = nullptr;

@@ -10,18 +10,10 @@
 
 #include "tests/conformance/test_kernels.hpp"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CUCORE_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define CUCORE_TEST_SANITIZED 1
-#endif
-#endif
-
 namespace cucore::test {
 namespace {
 
-#ifdef CUCORE_TEST_SANITIZED
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool sanitized = true;
 #else
 constexpr bool sanitized = false;
