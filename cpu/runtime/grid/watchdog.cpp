@@ -40,7 +40,7 @@ constexpr int idle_looks = 20;
 constexpr std::chrono::milliseconds again_after{2};
 
 /// A number of seconds in a setting; nothing if it is not set, or is none.
-std::optional<Clock::duration> seconds_in(Setting which, const char* consequence) {
+std::optional<Clock::duration> seconds_in(Setting which, const char* otherwise) {
   const std::string text = setting(which).value_or("");
   if (text.empty()) return std::nullopt;
   double seconds = 0;
@@ -48,7 +48,7 @@ std::optional<Clock::duration> seconds_in(Setting which, const char* consequence
   const auto [rest, error] = std::from_chars(text.data(), end, seconds);
   constexpr double longest = 1e9;
   if (error != std::errc() || rest != end || !(seconds >= 0 && seconds <= longest)) {
-    report(std::string(variable_of(which)) + "=" + text + " is not a number of seconds: " + consequence);
+    ignore(which, text, std::string("no number of seconds; ") + otherwise);
     return std::nullopt;
   }
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));

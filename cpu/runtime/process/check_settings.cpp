@@ -2,7 +2,6 @@
 #include "cpu/runtime/process/check_settings.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <string>
@@ -28,21 +27,14 @@ constexpr std::pair<std::string_view, std::uint32_t> check_classes[] = {{"memory
                                                                         {"", 0}};
 
 std::uint32_t classes_from_environment() {
-  const std::string text = setting(Setting::check).value_or("");
-  std::string_view rest = text;
   std::uint32_t found = 0;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    const std::string_view word = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (const std::string& word : words_of(Setting::check)) {
     const auto* const named = std::find_if(std::begin(check_classes), std::end(check_classes),
                                            [&](const auto& known) { return known.first == word; });
     if (named != std::end(check_classes))
       found |= named->second;
     else
-      std::fprintf(stderr,
-                   "cucore CPU device: CUCORE_CPU_CHECK: there is no class '%.*s': memory, race, init, sync, fp, all\n",
-                   static_cast<int>(word.size()), word.data());
+      ignore(Setting::check, word, "none of memory, race, init, sync, fp, all");
   }
   return found;
 }
@@ -53,7 +45,7 @@ std::optional<std::uint64_t> number(Setting which) {
   char* end = nullptr;
   const std::uint64_t value = std::strtoull(text.c_str(), &end, 0);
   if (*end == '\0') return value;
-  std::fprintf(stderr, "cucore CPU device: %s: '%s' is no number\n", variable_of(which), text.c_str());
+  ignore(which, text, "no number");
   return std::nullopt;
 }
 
@@ -87,7 +79,7 @@ bool continues() {
 int exit_status() {
   const std::uint64_t status = number(Setting::check_exit_status).value_or(0);
   if (status <= 255) return static_cast<int>(status);
-  std::fprintf(stderr, "cucore CPU device: %s: a status is at most 255\n", variable_of(Setting::check_exit_status));
+  ignore(Setting::check_exit_status, std::to_string(status), "no status: it is at most 255, which is taken");
   return 255;
 }
 

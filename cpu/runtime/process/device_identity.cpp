@@ -41,15 +41,14 @@ std::vector<int> visible_devices() {
 
 int compute_capability_from_environment() {
   constexpr int own = 90;
-  std::string digits;
-  for (const char c : setting(Setting::compute_capability).value_or("")) {
-    if (c >= '0' && c <= '9')
-      digits += c;
-    else if (c != '.')
-      return own;
-  }
-  if (digits.size() < 2 || digits.size() > 3) return own;
-  return std::atoi(digits.c_str());
+  const std::string text = setting(Setting::compute_capability).value_or("");
+  if (text.empty()) return own;
+  std::string digits = text;
+  std::erase(digits, '.');
+  const bool is_number = digits.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number && (digits.size() == 2 || digits.size() == 3)) return std::atoi(digits.c_str());
+  ignore(Setting::compute_capability, text, "no compute capability such as 8.0; it is as if it were 9.0");
+  return own;
 }
 
 unsigned int worker_count() {
@@ -63,12 +62,8 @@ unsigned int worker_count() {
 }
 
 unsigned int multiprocessor_count() {
-  static const unsigned int count = [] {
-    constexpr long most = 1024;
-    const std::string text = setting(Setting::multiprocessors).value_or("");
-    const long wanted = std::strtol(text.c_str(), nullptr, 10);
-    return wanted >= 1 && wanted <= most ? static_cast<unsigned int>(wanted) : worker_count();
-  }();
+  static const auto count =
+      static_cast<unsigned int>(number_of(Setting::multiprocessors, static_cast<int>(worker_count()), 1, 1024));
   return count;
 }
 

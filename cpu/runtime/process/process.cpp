@@ -4,12 +4,14 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cpu/runtime/process/default_stream.hpp"
 #include "cpu/runtime/process/logs.hpp"
@@ -76,6 +78,8 @@ Result<void> start_process(Result<void> (*start)(), void (*at_exit)()) {
   const std::lock_guard lock(self.mutex);
   if (phase.load(std::memory_order_acquire) == Phase::Ready) return {};
   if (Result<void> started = start(); !started) return started;
+  for (const std::string& word : words_of(Setting::report))
+    if (word != "stderr" && word != "forms" && word != "0") ignore(Setting::report, word, "neither stderr nor forms");
   self.launches_block = number_of(Setting::launch_blocking, 0, 0, 1) == 1;
   self.at_exit = at_exit;
   pthread_atfork(nullptr, nullptr, on_fork_in_child);
@@ -137,8 +141,8 @@ std::string last_report() {
 }
 
 bool is_reported(std::string_view what) {
-  const std::string asked = "," + setting(Setting::report).value_or("") + ",";
-  return asked.find("," + std::string(what) + ",") != std::string::npos;
+  const std::vector<std::string> asked = words_of(Setting::report);
+  return std::find(asked.begin(), asked.end(), what) != asked.end();
 }
 
 }  // namespace cucore::cpu::runtime

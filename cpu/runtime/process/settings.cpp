@@ -1,10 +1,14 @@
 // The only place of the CPU device that reads the environment.
 #include "cpu/runtime/process/settings.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <mutex>
+#include <sstream>
 
 namespace cucore::cpu::runtime {
 
@@ -58,9 +62,39 @@ bool is_set_to(Setting which, const char* text) { return setting(which) == text;
 int number_of(Setting which, int otherwise, int low, int high) {
   const std::string text = setting(which).value_or("");
   if (text.empty()) return otherwise;
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  return *end == '\0' && value >= low && value <= high ? static_cast<int>(value) : otherwise;
+  int value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && rest == end && value >= low && value <= high) return value;
+  ignore(which, text,
+         "no number from " + std::to_string(low) + " to " + std::to_string(high) + "; it is as if it were " +
+             std::to_string(otherwise));
+  return otherwise;
+}
+
+std::size_t choice_of(Setting which, std::initializer_list<std::string_view> words) {
+  const std::string text = setting(which).value_or("");
+  if (text.empty()) return 0;
+  const auto* const found = std::find(words.begin(), words.end(), text);
+  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+  std::string known;
+  for (const std::string_view word : words) known += (known.empty() ? "none of " : ", ") + std::string(word);
+  ignore(which, text, known + "; it is as if it were " + std::string(*words.begin()));
+  return 0;
+}
+
+std::vector<std::string> words_of(Setting which) {
+  std::vector<std::string> words;
+  std::istringstream text(setting(which).value_or(""));
+  for (std::string word; std::getline(text, word, ',');) words.push_back(word);
+  return words;
+}
+
+void ignore(Setting which, std::string_view value, std::string_view fault) {
+  static std::atomic_flag told[std::size(lines)];
+  if (told[static_cast<std::size_t>(which)].test_and_set()) return;
+  std::fprintf(stderr, "cucore CPU device: %s: '%.*s' is %.*s\n", variable_of(which), static_cast<int>(value.size()),
+               value.data(), static_cast<int>(fault.size()), fault.data());
 }
 
 const char* variable_of(Setting which) noexcept { return lines[static_cast<std::size_t>(which)].variable; }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -45,6 +47,44 @@ TEST(settings, a_number_that_is_none_or_out_of_its_range_is_as_not_set) {
   for (const auto& [text, number] : cases) {
     const Changed devices(Setting::devices, text);
     EXPECT_EQ(number_of(Setting::devices, 1, 0, 64), number) << text;
+  }
+}
+
+/// What `read` prints on standard error.
+template <class Read>
+std::string told_by(const Read& read) {
+  testing::internal::CaptureStderr();
+  read();
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(settings, what_means_nothing_is_told_once) {
+  const Changed connections(Setting::max_connections, "many");
+  const auto read = [] { EXPECT_EQ(number_of(Setting::max_connections, 8, 1, 32), 8); };
+  EXPECT_EQ(
+      told_by(read),
+      "cucore CPU device: CUDA_DEVICE_MAX_CONNECTIONS: 'many' is no number from 1 to 32; it is as if it were 8\n");
+  EXPECT_EQ(told_by(read), "");
+}
+
+TEST(settings, a_word_is_one_of_those_that_are_known) {
+  const auto read = [] { return choice_of(Setting::march, {"auto", "scalar", "vector"}); };
+  const std::pair<const char*, std::size_t> cases[] = {{"", 0}, {"auto", 0}, {"vector", 2}, {"scalar", 1}};
+  for (const auto& [text, choice] : cases) {
+    const Changed word(Setting::march, text);
+    EXPECT_EQ(told_by([&] { EXPECT_EQ(read(), choice) << text; }), "");
+  }
+  const Changed word(Setting::march, "vectr");
+  EXPECT_EQ(told_by([&] { EXPECT_EQ(read(), 0U); }),
+            "cucore CPU device: CUCORE_CPU_MARCH: 'vectr' is none of auto, scalar, vector; it is as if it were auto\n");
+}
+
+TEST(settings, words_stand_between_commas) {
+  const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"", {}}, {"stderr", {"stderr"}}, {"stderr,,forms", {"stderr", "", "forms"}}};
+  for (const auto& [text, words] : cases) {
+    const Changed report(Setting::report, text);
+    EXPECT_EQ(words_of(Setting::report), words) << text;
   }
 }
 

@@ -212,7 +212,7 @@ def test_what_goes_beyond_the_limit_is_counted_only():
 
 
 def test_unknown_class_is_named():
-    assert "there is no class 'memroy'" in run(["clean_sum"], "memroy")
+    assert "CUCORE_CPU_CHECK: 'memroy' is none of memory, race" in run(["clean_sum"], "memroy")
 
 
 # The barrier of cooperative groups: what a block published just before the last look at the word has to be seen.

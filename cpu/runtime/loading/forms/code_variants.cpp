@@ -20,19 +20,16 @@ struct Asked {
   bool perf_map;
 };
 
-FormOfCode form_from_environment() {
-  const std::string form = setting(Setting::form).value_or("");
-  if (form == "vector") return FormOfCode::Vector;
-  if (form == "masked") return FormOfCode::Masked;
-  if (form == "scalar") return FormOfCode::Scalar;
-  return FormOfCode::Auto;
-}
-
 const Asked& asked() {
-  static const Asked answer{.form = form_from_environment(),
-                            .at_once = is_set_to(Setting::form, "auto-at-once"),
-                            .debug = is_set_to(Setting::debug, "1"),
-                            .perf_map = is_set_to(Setting::perf_map, "1")};
+  static const Asked answer = [] {
+    constexpr FormOfCode forms[] = {FormOfCode::Auto, FormOfCode::Auto, FormOfCode::Scalar, FormOfCode::Vector,
+                                    FormOfCode::Masked};
+    const std::size_t named = choice_of(Setting::form, {"auto", "auto-at-once", "scalar", "vector", "masked"});
+    return Asked{.form = forms[named],
+                 .at_once = named == 1,
+                 .debug = is_set_to(Setting::debug, "1"),
+                 .perf_map = is_set_to(Setting::perf_map, "1")};
+  }();
   return answer;
 }
 
