@@ -207,22 +207,22 @@ void Event::record(const Stream& stream) const {
 
 bool Event::is_done() const {
   const EventState& state = open_event(state_, "is_done");
-  ContextScope scope(detail::event_context(state));
-  const driver::CUresult code = driver::table().cuEventQuery(state.handle);
+  const driver::Table& table = driver::table();
+  const driver::CUresult code = detail::ask_in_any_context([&] { return detail::event_context(state); },
+                                                           [&] { return table.cuEventQuery(state.handle); });
   if (code != driver::CUDA_ERROR_NOT_READY) {
     driver::check(code, "cuEventQuery", [&] { return describe(state); });
   }
-  scope.restore();
   return code == driver::CUDA_SUCCESS;
 }
 
 void Event::sync() const {
   const EventState& state = open_event(state_, "sync");
-  ContextScope scope(detail::event_context(state));
-  driver::check(driver::table().cuEventSynchronize(state.handle), "cuEventSynchronize",
-                [&] { return describe(state); });
+  const driver::Table& table = driver::table();
+  const driver::CUresult code = detail::ask_in_any_context([&] { return detail::event_context(state); },
+                                                           [&] { return table.cuEventSynchronize(state.handle); });
+  driver::check(code, "cuEventSynchronize", [&] { return describe(state); });
   detail::trim_pools_set_aside();
-  scope.restore();
   detail::safe_point();
 }
 

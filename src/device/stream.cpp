@@ -254,10 +254,12 @@ const detail::EventState& recordable(const Event& event, const char* call) {
 
 void wait_for_event(const StreamState& state, const Event& event, unsigned flags) {
   const detail::EventState& waited = detail::open_event(event.state(), "wait");
-  ContextScope scope(context_handle(state));
-  driver::check(driver::table().cuStreamWaitEvent(state.handle, waited.handle, flags), "cuStreamWaitEvent",
+  const driver::Table& table = driver::table();
+  const driver::CUresult code =
+      detail::ask_in_any_context([&] { return context_handle(state); },
+                                 [&] { return table.cuStreamWaitEvent(state.handle, waited.handle, flags); });
+  driver::check(code, "cuStreamWaitEvent",
                 [&] { return describe(state) + " waiting for " + detail::describe(waited); });
-  scope.restore();
 }
 
 }  // namespace
@@ -294,22 +296,22 @@ void Stream::wait(const Stream& other) const {
 
 void Stream::sync() const {
   const StreamState& state = open_stream(state_, "sync");
-  ContextScope scope(context_handle(state));
-  driver::check(driver::table().cuStreamSynchronize(state.handle), "cuStreamSynchronize",
-                [&] { return describe(state); });
+  const driver::Table& table = driver::table();
+  const driver::CUresult code = detail::ask_in_any_context([&] { return context_handle(state); },
+                                                           [&] { return table.cuStreamSynchronize(state.handle); });
+  driver::check(code, "cuStreamSynchronize", [&] { return describe(state); });
   detail::trim_pools_set_aside();
-  scope.restore();
   detail::safe_point();
 }
 
 bool Stream::is_done() const {
   const StreamState& state = open_stream(state_, "is_done");
-  ContextScope scope(context_handle(state));
-  const driver::CUresult code = driver::table().cuStreamQuery(state.handle);
+  const driver::Table& table = driver::table();
+  const driver::CUresult code = detail::ask_in_any_context([&] { return context_handle(state); },
+                                                           [&] { return table.cuStreamQuery(state.handle); });
   if (code != driver::CUDA_ERROR_NOT_READY) {
     driver::check(code, "cuStreamQuery", [&] { return describe(state); });
   }
-  scope.restore();
   return code == driver::CUDA_SUCCESS;
 }
 

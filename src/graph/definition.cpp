@@ -118,17 +118,19 @@ GraphCondition GraphDefinition::create_condition(std::optional<unsigned> default
   return ask(*this, "GraphDefinition::create_condition", [&](const GraphState& graph) {
     const auto context = detail::recorded_context();
     driver::CUgraphConditionalHandle handle = 0;
-    detail::ContextScope scope(context->handle);
-    const driver::CUresult code = driver::table().cuGraphConditionalHandleCreate(
-        &handle, graph.handle, context->handle, default_value.value_or(0),
-        default_value.has_value() ? driver::CU_GRAPH_COND_ASSIGN_DEFAULT : 0);
+    const unsigned flags = default_value.has_value() ? driver::CU_GRAPH_COND_ASSIGN_DEFAULT : 0;
+    const driver::CUresult code =
+        detail::ask_in_any_context([&] { return context->handle; },
+                                   [&] {
+                                     return driver::table().cuGraphConditionalHandleCreate(
+                                         &handle, graph.handle, context->handle, default_value.value_or(0), flags);
+                                   });
     if (code == driver::CUDA_ERROR_NOT_SUPPORTED) {
       throw UnavailableError({.call = "cuGraphConditionalHandleCreate",
                               .message = "this driver has no conditional nodes; CUDA 12.3 or newer has",
                               .hint = "update the driver"});
     }
     driver::check(code, "cuGraphConditionalHandleCreate", [&] { return describe(graph); });
-    scope.restore();
     return GraphCondition(handle);
   });
 }

@@ -26,6 +26,23 @@ class ContextScope {
   bool switched_ = false;
 };
 
+/// The driver's answer to `call`, which is about a stream or an event. Its context (`context_of()`, null if it has
+/// none) seldom needs to be current for that: it is made current, for a second call, only if the driver asks for a
+/// context or knows no such handle in the current one.
+template <class ContextOf, class Call>
+driver::CUresult ask_in_any_context(ContextOf&& context_of, Call&& call) {
+  const driver::CUresult code = call();
+  if (code != driver::CUDA_ERROR_INVALID_CONTEXT && code != driver::CUDA_ERROR_INVALID_HANDLE) [[likely]] {
+    return code;
+  }
+  const ContextHandle context = context_of();
+  if (context == nullptr) return code;
+  ContextScope scope(context);
+  const driver::CUresult again = call();
+  scope.restore();
+  return again;
+}
+
 /// For releases: as ContextScope, never throws, and exempt from the rules of a stream capture that happens to be active
 /// in this thread (a release unrelated to the capture must not invalidate it).
 class ReleaseScope {
