@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
 #include "cucore/kernel.hpp"
@@ -50,6 +51,14 @@ int KernelOccupancy::max_active_blocks_per_multiprocessor(int block_size,
                 "cuOccupancyMaxActiveBlocksPerMultiprocessor", on(kernel_, device_));
   scope.restore();
   return blocks;
+}
+
+int detail::max_active_blocks_native(int& blocks, KernelHandle kernel, int block_size,
+                                     std::size_t dynamic_shared_memory_size) noexcept {
+  const driver::Table* const table = driver::table_for_release();
+  if (table == nullptr) return driver::CUDA_ERROR_DEINITIALIZED;
+  return table->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reinterpret_cast<driver::CUfunction>(kernel),
+                                                            block_size, dynamic_shared_memory_size);
 }
 
 MaxPotentialBlockSize KernelOccupancy::max_potential_block_size(std::size_t dynamic_shared_memory_needed,

@@ -2,9 +2,9 @@
 // does with an option. A table made of them is plain data; what is judged, sent or refused is read from it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -139,7 +139,11 @@ inline std::vector<std::string> in_flag(const std::vector<int>& values) {
 /// Flags, or names of options, in the order of their places whatever the order in which they come.
 class PlacedTexts {
  public:
-  void add(const Handling& column, std::string text) { texts_.emplace(column.place, std::move(text)); }
+  void add(const Handling& column, std::string text) {
+    const auto comes_before = [](std::size_t place, const auto& other) { return place < other.first; };
+    const auto at = std::upper_bound(texts_.begin(), texts_.end(), column.place, comes_before);
+    texts_.emplace(at, column.place, std::move(text));
+  }
   std::vector<std::string> take() {
     std::vector<std::string> result;
     result.reserve(texts_.size());
@@ -148,7 +152,7 @@ class PlacedTexts {
   }
 
  private:
-  std::multimap<std::size_t, std::string> texts_;  // those of one place in the order in which they came
+  std::vector<std::pair<std::size_t, std::string>> texts_;  // those of one place in the order in which they came
 };
 
 /// What a line of either table has.

@@ -110,10 +110,7 @@ void* Program::handle() const {
   return state.handle();
 }
 
-std::optional<PchStatus> Program::pch_status() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->pch;
-}
+std::optional<PchStatus> Program::pch_status() const { return state_->pch; }
 
 void Program::cancel() noexcept {
   if (state_ != nullptr) state_->cancelled = state_->asked.load();

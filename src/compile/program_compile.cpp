@@ -194,7 +194,7 @@ const ProgramOptions& Program::State::checked(const char* call, CodeType target,
 CompileRecord Program::State::compile_now(CodeType target, const ProgramOptions& resolved,
                                           const std::vector<std::string>& name_expressions,
                                           const toolkit::Cancellation& cancellation) {
-  pch.reset();
+  pch = std::nullopt;
   if (is_source(target)) return {.code = ObjectCode::from_ptx(code, resolved.name)};
   if (!resolved.archs.empty()) return compile_archs(resolved, name_expressions, cancellation);
   switch (type.value()) {

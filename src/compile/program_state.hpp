@@ -30,7 +30,7 @@ struct Program::State {
   std::mutex mutex;  // one compile at a time; also guards what follows
   bool closed = false;
   std::string log;
-  std::optional<PchStatus> pch;
+  std::atomic<std::optional<PchStatus>> pch;  // set with the mutex, read without
   // The back end's objects of the last compile, or for the next; at most one is not null.
   std::unique_ptr<toolkit::NvrtcNative> nvrtc;
   std::unique_ptr<toolkit::NativeLink> link;

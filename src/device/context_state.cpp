@@ -16,7 +16,8 @@ namespace {
 struct Primaries {
   std::mutex mutex;
   std::vector<DeviceHandle> devices;  // by ordinal
-  // Null until retained, and never destroyed: references to them have nothing to count.
+  // Null until retained, and never destroyed: references to them have nothing to count. One whose handle is in
+  // `handles` may be read without the mutex (is_retained).
   std::vector<std::shared_ptr<const ContextState>> by_ordinal;
   // The handles of by_ordinal again, to be read without the mutex; allocated with `devices`, never freed.
   std::atomic<std::atomic<ContextHandle>*> handles{nullptr};
@@ -44,6 +45,23 @@ void list_devices(Primaries& all) {
   all.devices = std::move(devices);
   all.count.store(count, std::memory_order_relaxed);
   all.handles.store(new std::atomic<ContextHandle>[static_cast<std::size_t>(count)] {}, std::memory_order_release);
+}
+
+// Whether the device's primary context has been retained: then `by_ordinal` has it, to be read without the mutex.
+bool is_retained(const Primaries& all, int device) noexcept {
+  const auto* const handles = all.handles.load(std::memory_order_acquire);
+  if (handles == nullptr || device < 0 || device >= all.count.load(std::memory_order_relaxed)) return false;
+  return handles[device].load(std::memory_order_acquire) != nullptr;
+}
+
+// The device of which this is the primary context; -1 if it is none that was retained.
+int device_of_primary(const Primaries& all, ContextHandle handle) noexcept {
+  const auto* const handles = all.handles.load(std::memory_order_acquire);
+  const int count = handles == nullptr || handle == nullptr ? 0 : all.count.load(std::memory_order_relaxed);
+  for (int i = 0; i < count; ++i) {
+    if (handles[i].load(std::memory_order_acquire) == handle) return i;
+  }
+  return -1;
 }
 
 // The green context that is current; null if the current one is none, or the driver knows none.
@@ -94,8 +112,9 @@ int device_ordinal(DeviceHandle handle) {
 }
 
 std::shared_ptr<const ContextState> primary_context(int device) {
-  const DeviceHandle handle = device_handle(device);
   Primaries& all = primaries();
+  if (is_retained(all, device)) return all.by_ordinal[static_cast<std::size_t>(device)];
+  const DeviceHandle handle = device_handle(device);
   const std::scoped_lock lock(all.mutex);
   auto& slot = all.by_ordinal.at(static_cast<std::size_t>(device));
   if (slot == nullptr) {
@@ -112,12 +131,9 @@ std::shared_ptr<const ContextState> primary_context(int device) {
 }
 
 std::shared_ptr<const ContextState> context_of(ContextHandle handle) {
-  {
-    Primaries& all = primaries();
-    const std::scoped_lock lock(all.mutex);
-    for (const auto& primary : all.by_ordinal) {
-      if (primary != nullptr && primary->handle == handle) return primary;
-    }
+  const Primaries& all = primaries();
+  if (const int device = device_of_primary(all, handle); device >= 0) {
+    return all.by_ordinal[static_cast<std::size_t>(device)];
   }
   if (auto known = HandleRegistry<ContextState>::instance().find(handle)) return known;
   DeviceHandle device = 0;
@@ -141,15 +157,9 @@ std::shared_ptr<const ContextState> context_of(ContextHandle handle) {
 
 int current_device() {
   const ContextHandle current = current_handle();
-  Primaries& all = primaries();
-  if (const auto* handles = all.handles.load(std::memory_order_acquire)) {
-    const int count = all.count.load(std::memory_order_relaxed);
-    if (current == nullptr && count > 0) return 0;
-    for (int i = 0; i < count; ++i) {
-      if (handles[i].load(std::memory_order_acquire) == current) return i;
-    }
-  }
-  return current == nullptr ? 0 : context_of(current)->device;
+  if (current == nullptr) return 0;
+  const int device = device_of_primary(primaries(), current);
+  return device >= 0 ? device : context_of(current)->device;
 }
 
 std::shared_ptr<const ContextState> current_context() {

@@ -39,7 +39,8 @@ struct VirtualPieces {
 struct VirtualAllocations {
   std::mutex mutex;
   std::map<DevicePointer, VirtualPieces> by_address;
-  std::mutex policy_mutex;  ///< of the resource's options
+  std::mutex policy_mutex;              ///< of the resource's options
+  std::atomic<bool> is_managed{false};  ///< as the options say, without the mutex
 };
 
 namespace {
@@ -241,7 +242,9 @@ using detail::VirtualPieces;
 VirtualMemoryResource::VirtualMemoryResource(int device, VirtualMemoryResourceOptions options)
     : device_(device),
       policy_(std::make_shared<const VirtualMemoryResourceOptions>(std::move(options))),
-      allocations_(std::make_unique<detail::VirtualAllocations>()) {}
+      allocations_(std::make_unique<detail::VirtualAllocations>()) {
+  allocations_->is_managed = policy_->allocation_type == VirtualMemoryAllocation::managed;
+}
 
 VirtualMemoryResource::~VirtualMemoryResource() = default;
 
@@ -267,7 +270,7 @@ bool VirtualMemoryResource::is_host_accessible() const noexcept {
 }
 
 bool VirtualMemoryResource::is_managed() const noexcept {
-  return policy()->allocation_type == VirtualMemoryAllocation::managed;
+  return allocations_->is_managed.load(std::memory_order_relaxed);
 }
 
 int VirtualMemoryResource::device_id() const noexcept { return policy()->location->device_id().value_or(-1); }
@@ -329,6 +332,7 @@ void VirtualMemoryResource::modify_allocation(Buffer& buffer, std::size_t new_si
   grow(buffer, new_size, *wanted);
   const std::lock_guard lock(allocations_->policy_mutex);
   policy_ = std::move(wanted);
+  allocations_->is_managed = policy_->allocation_type == VirtualMemoryAllocation::managed;
 }
 
 void VirtualMemoryResource::grow(Buffer& buffer, std::size_t new_size, const VirtualMemoryResourceOptions& wanted) {

@@ -76,5 +76,9 @@ CUCORE_API Context known_context(const Stream& stream) noexcept;
 /// cuEventRecord and nothing else: no check, no throw, the driver's answer.
 CUCORE_API int record_native(EventHandle event, StreamHandle stream) noexcept;
 
+/// cuOccupancyMaxActiveBlocksPerMultiprocessor in the current context and nothing else.
+CUCORE_API int max_active_blocks_native(int& blocks, KernelHandle kernel, int block_size,
+                                        std::size_t dynamic_shared_memory_size) noexcept;
+
 }  // namespace detail
 }  // namespace cucore
