@@ -2,10 +2,12 @@
 // inspect.signature(), which the package makes from their docstrings.
 #include "python/bindings/callables.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "python/bindings/python.hpp"
 
@@ -59,14 +61,28 @@ constexpr std::array<vectorcallfunc, most_ways> calls_of(std::index_sequence<way
 }
 constexpr std::array<vectorcallfunc, most_ways> calls = calls_of(std::make_index_sequence<most_ways>());
 
+// Shortcuts that wait for adopt_functions(), and the calls of all that it has made.
+struct PlannedCall {
+  nb::object function;
+  vectorcallfunc call;
+  vectorcallfunc* otherwise;
+};
+std::vector<PlannedCall> planned_calls;
+std::vector<vectorcallfunc> shortcut_calls;
+
+vectorcallfunc& call_of(nb::handle function) {
+  auto* const place = reinterpret_cast<char*>(function.ptr()) + Py_TYPE(function.ptr())->tp_vectorcall_offset;
+  return *reinterpret_cast<vectorcallfunc*>(place);
+}
+
 bool is_function(nb::handle object) {
   const std::string_view type = Py_TYPE(object.ptr())->tp_name;
   return type == "nanobind.nb_func" || type == "nanobind.nb_method";
 }
 
 void adopt_function(nb::handle function) {
-  auto* const place = reinterpret_cast<char*>(function.ptr()) + Py_TYPE(function.ptr())->tp_vectorcall_offset;
-  auto& used = *reinterpret_cast<vectorcallfunc*>(place);
+  vectorcallfunc& used = call_of(function);
+  if (std::find(shortcut_calls.begin(), shortcut_calls.end(), used) != shortcut_calls.end()) return;
   for (std::size_t way = 0; way < most_ways; ++way) {
     if (used == calls[way]) return;
     if (ways[way] == nullptr) ways[way] = used;
@@ -96,6 +112,15 @@ void adopt_functions(nb::handle module) {
   for (const nb::handle member : nb::list(module.attr("__dict__").attr("values")())) {
     if (is_function(member) || PyType_Check(member.ptr()) != 0) adopt(member);
   }
+  for (const PlannedCall& planned : planned_calls) {
+    *planned.otherwise = std::exchange(call_of(planned.function), planned.call);
+    shortcut_calls.push_back(planned.call);
+  }
+  planned_calls.clear();
+}
+
+void plan_call(nb::object function, vectorcallfunc call, vectorcallfunc* otherwise) {
+  planned_calls.push_back({std::move(function), call, otherwise});
 }
 
 void bind_callables(nb::module_& module) {

@@ -38,15 +38,39 @@ template <class T, auto Read>
 PyObject* read_property(PyObject* self, void* /*closure*/) noexcept {
   return answered([&] {
     const nb::ft_object_guard guard(self);
-    return python_value(Read(self_as<T>(self)));
+    T& value = self_as<T>(self);
+    if constexpr (std::is_invocable_v<decltype(Read), T&>) {
+      return python_value(Read(value));
+    } else {
+      return python_value(Read(nb::handle(self)));
+    }
   });
 }
 
-/// A property of a bound class: `Read` is a function of the T behind it, called with the GIL.
+/// A property of a bound class: `Read` is a function of the T behind it, or of the object, called with the GIL.
 template <class T, auto Read, class Class>
 void getter(Class& cls, const char* name, const char* doc) {
   static PyGetSetDef definition;
   definition = {name, read_property<T, Read>, nullptr, doc, nullptr};
+  add_descriptor(cls, &definition);
+}
+
+template <class T, auto Write>
+int write_property(PyObject* self, PyObject* value, void* closure) noexcept {
+  const nb::object done = nb::steal(guarded([&] {
+    if (value == nullptr)
+      throw nb::attribute_error((std::string(static_cast<const char*>(closure)) + " cannot be deleted").c_str());
+    self_as<T>(self);
+    Write(nb::handle(self), nb::handle(value));
+  }));
+  return done.is_valid() ? 0 : -1;
+}
+
+/// One that can be set too: `Write` is a function of the object and the value.
+template <class T, auto Read, auto Write, class Class>
+void getter(Class& cls, const char* name, const char* doc) {
+  static PyGetSetDef definition;
+  definition = {name, read_property<T, Read>, write_property<T, Write>, doc, const_cast<char*>(name)};
   add_descriptor(cls, &definition);
 }
 

@@ -207,6 +207,17 @@ nb::object text_object(std::string_view text);
 /// The path of a file, a str, bytes or os.PathLike, as the system spells it.
 std::string path_of(nb::handle path);
 
+/// An object of a class of the package that collections.namedtuple() made, past its __new__.
+template <class... Values>
+nb::object named_tuple(Package named_class, const Values&... values) {
+  auto* const type = reinterpret_cast<PyTypeObject*>(from_package(named_class).ptr());
+  nb::object made = nb::steal(type->tp_alloc(type, sizeof...(values)));
+  if (!made.is_valid()) throw nb::python_error();
+  Py_ssize_t place = 0;
+  (PyTuple_SET_ITEM(made.ptr(), place++, nb::cast(values).release().ptr()), ...);
+  return made;
+}
+
 /// Raises a Python exception of that class.
 [[noreturn]] void raise(nb::handle exception_class, const std::string& text);
 

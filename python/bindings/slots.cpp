@@ -1,5 +1,4 @@
-// Properties of classes written in Python that cost no more than one of C: their answer is kept in a slot, or is that
-// of an object in a slot.
+// Properties of classes written in Python that cost no more than one of C: their answer is kept in a slot.
 #include "python/bindings/slots.hpp"
 
 namespace cucore::python {
@@ -35,22 +34,6 @@ PyObject* read_kept(PyObject* self, void* closure) noexcept {
   });
 }
 
-struct ForwardedProperty {
-  Slot slot;
-  PyObject* name = nullptr;  // for ever
-};
-
-PyObject* read_forwarded(PyObject* self, void* closure) noexcept {
-  return answered([&] {
-    const auto& property = *static_cast<const ForwardedProperty*>(closure);
-    const auto inner = property.slot.get(self);
-    if (!inner.is_valid()) throw nb::type_error("the object was made by __new__ alone and has nothing in it");
-    auto value = nb::steal(PyObject_GetAttr(inner.ptr(), property.name));
-    if (!value.is_valid()) throw nb::python_error();
-    return value;
-  });
-}
-
 }  // namespace
 
 void keep_property(nb::handle type, const std::string& name, const std::string& slot) {
@@ -62,15 +45,6 @@ void keep_property(nb::handle type, const std::string& name, const std::string& 
 void bind_slots(nb::module_& module) {
   module.def("_keep_property", keep_property, nb::arg("type"), nb::arg("name"), nb::arg("slot"),
              "The property of a class, which has been defined in Python, from now on keeps its answer in the slot.");
-  module.def(
-      "_forward_property",
-      [](nb::handle type, const std::string& name, const std::string& slot) {
-        auto* const forwarded =
-            new ForwardedProperty{Slot(type, slot.c_str()), PyUnicode_InternFromString(name.c_str())};  // for ever
-        replace_property(type, name, read_forwarded, forwarded);
-      },
-      nb::arg("type"), nb::arg("name"), nb::arg("slot"),
-      "The property of a class, which has been defined in Python, from now on is that of the object in the slot.");
 }
 
 }  // namespace cucore::python

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "cucore/context.hpp"
+#include "cucore/device_resources.hpp"
 #include "cucore/event.hpp"
 #include "cucore/event_pool.hpp"
 #include "cucore/stream.hpp"
@@ -32,6 +33,10 @@ inline std::uint64_t identity_of(const Event& event) noexcept {
 template <>
 inline bool may_call_driver_at_end(const Event& event) noexcept {
   return static_cast<bool>(event);
+}
+template <>
+inline bool may_call_driver_at_end(const Context& context) noexcept {
+  return context.state().use_count() != 0;  // that of a primary context, which stays, counts none
 }
 template <>
 inline bool may_call_driver_at_end(const Stream& stream) noexcept {
@@ -140,6 +145,18 @@ class Wrapper {
 #endif
   };
 
+  /// An open value as Use keeps it, for calls of the core that keep nothing of it: it counts no reference of its own.
+  class Lent {
+   public:
+    explicit Lent(const Wrapper& wrapper) noexcept : use_(wrapper), value_(State(State(), (*use_).state().get())) {}
+    const T& operator*() const noexcept { return value_; }
+
+   private:
+    using State = std::remove_cvref_t<decltype(std::declval<const T&>().state())>;
+    Use use_;
+    T value_;
+  };
+
   /// Open wrappers of one handle are equal; a closed one equals only itself.
   bool equals(const Wrapper& other) const noexcept {
     return this == &other || (is_open() && other.is_open() && identity_ == other.identity_);
@@ -202,6 +219,9 @@ struct PyEvent : Wrapper<Event> {
     close_value();
   }
 };
+
+/// The class Event, set when it is bound: of most events it is the type itself.
+inline PyTypeObject* event_type = nullptr;
 
 /// What the driver calls the event or stream of an open wrapper.
 inline EventHandle native(const Wrapper<Event>& event) noexcept {
@@ -304,5 +324,6 @@ Stream stream_from_protocol(nb::handle object);
 void bind_stream_operations(nb::handle stream_class);
 
 PyContext* new_context(Context context);
+nb::object resources_object(DeviceResources resources);
 
 }  // namespace cucore::python

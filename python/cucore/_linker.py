@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from cucore import _seam
 from cucore._checked import shown
 from cucore._errors import AttributeTypeError, CUDAError, NvJitLinkInputError
-from cucore._options import accept
+from cucore._options import accept, current_arch
 from cucore.typing import CompilerBackendType
 
 _SEQUENCES = ("kernels_used", "variables_used", "ptxas_options")  # the options that may be any
@@ -92,19 +92,23 @@ class LinkerOptions:
                 raise TypeError(f"backend must be a str, not {type(backend).__name__}")
             if str(backend).lower() != "nvjitlink":
                 raise ValueError(f"as_bytes only supports 'nvjitlink', not {backend!r}")
-        _require_nvjitlink()
+        if not _has_nvjitlink:
+            _require_nvjitlink()
         return _seam.linker_flags(self)
 
     _own = ("incremental", "embed_ptx")
     __repr__ = shown
 
 
+_has_nvjitlink = False
+
+
 def _require_nvjitlink():
-    global _require_nvjitlink
+    global _has_nvjitlink
     used, why_not = _seam.linker_backend()
     if used != CompilerBackendType.NVJITLINK:
         raise RuntimeError(f"nvJitLink is not available: {why_not}")
-    _require_nvjitlink = bool  # it stays
+    _has_nvjitlink = True  # it stays
 
 
 class Linker:
@@ -128,6 +132,8 @@ class Linker:
         self._given = accept(LinkerOptions, options)
         self._options = replace(self._given)
         self._has_linked, self._logs = False, None
+        if self._given.arch is None:
+            current_arch()  # asked again when linking; a child of fork() is told here that it cannot
         used = self.which_backend()
         try:
             for name in _seam.ignored_linker_options(self._options):

@@ -405,7 +405,7 @@ class ProgramOptions:
         if not isinstance(self.name, str):
             raise AttributeTypeError(f"name must be a str, not {type(self.name).__name__}")
         if self.arch is None:
-            self.arch = _current_arch()
+            self.arch = current_arch()
         if self.extra_sources is not None:
             check_extra_sources(self.extra_sources)
         if self.use_bundled_headers and _nvrtc_is_older_than(13, 3):
@@ -441,6 +441,18 @@ class ProgramOptions:
         return _seam.nvvm_flags(self, "" if target_type is None else str(target_type).lower())
 
 
+_DEFAULTS = {name: one.default for name, one in ProgramOptions.__dataclass_fields__.items()}
+
+
+def default_program_options():
+    """ProgramOptions(), for programs that give none: made in one step, since only the architecture depends on
+    anything."""
+    made = object.__new__(ProgramOptions)
+    made.__dict__.update(_DEFAULTS)
+    made.arch = current_arch()
+    return made
+
+
 # The fields that may be sequences, or mappings.
 _SEQUENCES = (
     "arch",
@@ -457,11 +469,14 @@ _SEQUENCES = (
 )
 
 
-def _current_arch():
-    """The current device's; None with no device, which the compile then reports as an error."""
+def current_arch():
+    """The current device's; None with no device, which the compile then reports as an error. A child of fork() cannot
+    ask, and is told so at once."""
     try:
         major, minor = _seam.device_compute_capability(_seam.current_device())
-    except (CUDAError, RuntimeError):
+    except (CUDAError, RuntimeError) as error:
+        if getattr(error, "name", "") == "CUDA_ERROR_NOT_INITIALIZED":
+            raise
         return None
     return f"sm_{major}{minor}"
 

@@ -13,7 +13,7 @@ from cucore._errors import (
     ValueTypeError,
 )
 from cucore._handles import nvrtcProgram
-from cucore._options import ProgramOptions, accept
+from cucore._options import ProgramOptions, accept, default_program_options
 from cucore.typing import CompilerBackendType, ObjectCodeFormatType, SourceCodeType
 
 _ProgramCache = _seam.ProgramCache
@@ -85,8 +85,10 @@ class Program:
     def __init__(self, code, code_type, options=None):
         self._report = self._fault = self._source_file = None
         self._keys = {}  # keys of the program caches by the core's
-        kind = KINDS.get(str(code_type).lower())
-        given, options = options, accept(ProgramOptions, options)
+        kind = KINDS.get(code_type if type(code_type) is str else str(code_type))
+        if kind is None:
+            kind = KINDS.get(str(code_type).lower())
+        given, options = options, default_program_options() if options is None else accept(ProgramOptions, options)
         self._given = None
         if kind is None:
             known = tuple(KINDS)
@@ -360,8 +362,7 @@ class Module:
         return f"<Module of {self._code!r}>" if self._code is not None else "<Module, nothing loaded>"
 
 
-_seam.forward_property(Program, "is_closed", "_program")
-_seam.forward_property(Program, "pch_status", "_program")
+_seam.set_program_class(Program)
 _seam.keep_property(Program, "backend", "_backend")
 
 __all__ = ["Module", "Program", "compile_cubin", "compile_ltoir", "compile_ptx"]

@@ -1,9 +1,11 @@
 // Kernel, its attributes and its occupancy.
 #include "cucore/kernel.hpp"
 
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
 #include "cucore/launch.hpp"
+#include "python/bindings/callables.hpp"
 #include "python/bindings/code/code.hpp"
 #include "python/bindings/code/launch.hpp"
 #include "python/bindings/memory/memory.hpp"
@@ -20,8 +22,11 @@ struct PyKernelAttributes {
 
 struct PyKernelOccupancy {
   Kernel kernel;
+  /// For one call: it counts no reference to the kernel.
   KernelOccupancy view(std::optional<int> device) const {
-    return kernel.occupancy(device.has_value() ? Device(*device) : Device::current());
+    using State = std::remove_cvref_t<decltype(kernel.state())>;
+    return Kernel(State(State(), kernel.state().get()))
+        .occupancy(device.has_value() ? Device(*device) : Device::current());
   }
 };
 
@@ -88,7 +93,29 @@ void bind_attributes(nb::module_& module) {
 }
 
 nb::object block_size_result(const MaxPotentialBlockSize& result) {
-  return from_package(Package::MaxPotentialBlockSizeOccupancyResult)(result.min_grid_size, result.max_block_size);
+  return named_tuple(Package::MaxPotentialBlockSizeOccupancyResult, result.min_grid_size, result.max_block_size);
+}
+
+PyTypeObject* occupancy_type = nullptr;  // set at import
+
+// max_active_blocks_per_multiprocessor(block_size, bytes) on the current device, if the driver knows which that is.
+PyObject* max_active_blocks_directly(PyObject* const* arguments, std::size_t count, PyObject* names) {
+  const bool is_this = count == 3 && names == nullptr && Py_TYPE(arguments[0]) == occupancy_type &&
+                       PyLong_CheckExact(arguments[1]) && PyLong_CheckExact(arguments[2]);
+  if (!is_this) return nullptr;
+  const long block_size = PyLong_AsLong(arguments[1]);
+  const std::size_t bytes = PyLong_AsSize_t(arguments[2]);
+  const bool fits = PyErr_Occurred() == nullptr && static_cast<int>(block_size) == block_size;
+  PyErr_Clear();
+  if (!fits || !nb::inst_ready(arguments[0])) return nullptr;
+  const KernelHandle kernel = nb::inst_ptr<PyKernelOccupancy>(arguments[0])->kernel.handle();
+  int blocks = 0;
+  int code = 0;
+  {
+    const WithoutGil released{WithoutGil::held};
+    code = detail::max_active_blocks_native(blocks, kernel, static_cast<int>(block_size), bytes);
+  }
+  return code == 0 ? PyLong_FromLong(blocks) : nullptr;
 }
 
 nb::object max_potential_block_size(const PyKernelOccupancy& self, nb::handle needed, Int limit, nb::handle device) {
@@ -128,6 +155,7 @@ void bind_occupancy(nb::module_& module) {
   auto cls = nb::class_<PyKernelOccupancy>(module, "KernelOccupancy", nb::is_weak_referenceable(),
                                            "How a kernel fills a device: `device`, else the current one.");
   forbid_construction<PyKernelOccupancy>(cls, "KernelOccupancy cannot be instantiated directly: use Kernel.occupancy");
+  occupancy_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
   cls.def(
          "max_active_blocks_per_multiprocessor",
          [](const PyKernelOccupancy& self, Int block_size, Unsigned dynamic_shared_memory_size, nb::handle device) {
@@ -181,6 +209,7 @@ void bind_occupancy(nb::module_& module) {
         const std::string name = name_of(self.kernel);
         return "<KernelOccupancy of " + (name.empty() ? hex(self.kernel.handle()) : "'" + name + "'") + ">";
       });
+  add_shortcut<max_active_blocks_directly>(cls, "max_active_blocks_per_multiprocessor");
 }
 
 std::shared_ptr<const Signature> known_signature(const PyKernel& self) {

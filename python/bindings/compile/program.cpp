@@ -6,6 +6,7 @@
 #include "python/bindings/code/code.hpp"
 #include "python/bindings/compile/kernel_statistics.hpp"
 #include "python/bindings/compile/program_options.hpp"
+#include "python/bindings/slots.hpp"
 
 namespace cucore::python {
 namespace {
@@ -54,12 +55,36 @@ nb::object pch_status(const Program& program) {
   return from_package(Package::PCHStatusType)(word);
 }
 
+// Properties of the class in Python (cucore/_program.py), which has the Program in a slot.
+struct ReadOfProgram {
+  Slot slot;
+  nb::object (*read)(const Program&);
+};
+
+PyObject* read_of_program(PyObject* self, void* closure) noexcept {
+  return answered([&] {
+    const auto& property = *static_cast<const ReadOfProgram*>(closure);
+    const auto core = property.slot.get(self);
+    if (!core.is_valid()) throw nb::type_error("the object was made by __new__ alone and has nothing in it");
+    return property.read(*nb::inst_ptr<Program>(core));
+  });
+}
+
+nb::object is_program_closed(const Program& program) { return python_value(!program); }
+
+void set_program_class(nb::handle type) {
+  const Slot slot(type, "_program");
+  replace_property(type, "is_closed", read_of_program, new ReadOfProgram{slot, is_program_closed});  // for ever
+  replace_property(type, "pch_status", read_of_program, new ReadOfProgram{slot, pch_status});
+}
+
 }  // namespace
 
 void bind_program(nb::module_& module) {
   auto cls = nb::class_<Program>(module, "_Program");
   getter<Program, [](const Program& self) { return !self; }>(cls, "is_closed", nullptr);
-  getter<Program, pch_status>(cls, "pch_status", nullptr);
+  module.def("_set_program_class", set_program_class, nb::arg("type"),
+             "To be called once with the class Program, some of whose properties then are the extension's.");
   cls.def("__init__",
           [](Program* self, nb::handle code, const std::string& code_type, nb::handle options) {
             ProgramOptions wanted = program_options(options);

@@ -15,6 +15,7 @@ class SetFields {
   explicit SetFields(nb::handle options) {
     const auto all = nb::steal<nb::dict>(PyObject_GenericGetDict(options.ptr(), nullptr));
     if (!all.is_valid()) throw nb::python_error();
+    set_.reserve(8);
     PyObject* key = nullptr;
     PyObject* value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(all.ptr(), &at, &key, &value) != 0;) {

@@ -6,16 +6,23 @@
 
 namespace cucore::python {
 
+namespace {
+
+PyType_Slot context_slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_without_value)}, {0, nullptr}};
+
+}  // namespace
+
 PyContext* new_context(Context context) { return new PyContext(std::move(context)); }
 
 void bind_context(nb::module_& module) {
-  auto cls = nb::class_<PyContext>(module, "Context", nb::is_weak_referenceable(),
+  auto cls = nb::class_<PyContext>(module, "Context", nb::type_slots(context_slots), nb::is_weak_referenceable(),
+                                   nb::pooled(pooled_objects),
                                    "Where a device's streams, events and memory belong. Device.context gives one.");
   forbid_construction<PyContext>(cls, "Context cannot be instantiated directly: use Device.context or Stream.context");
   bind_owner<PyContext>(cls);
   getter<PyContext, [](const PyContext& self) { return self.value().is_green(); }>(
       cls, "is_green", "Whether it was made from a part of a device's resources; False when closed.");
-  getter<PyContext, [](const PyContext& self) { return nb::cast(Context(self.share()).resources()); }>(
+  getter<PyContext, [](const PyContext& self) { return resources_object(self.value().resources()); }>(
       cls, "resources", "What the context was provisioned with: all of the device unless it is green.");
   cls.def_static(
          "from_handle",

@@ -120,13 +120,18 @@ void bind_workqueue(nb::module_& module) {
       });
 }
 
+PyType_Slot resources_slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_without_value)}, {0, nullptr}};
+
 }  // namespace
+
+nb::object resources_object(DeviceResources resources) { return new_object<DeviceResources>(std::move(resources)); }
 
 void bind_device_resources(nb::module_& module) {
   bind_sm(module);
   bind_workqueue(module);
   auto cls = nb::class_<DeviceResources>(
-      module, "DeviceResources", nb::is_weak_referenceable(),
+      module, "DeviceResources", nb::type_slots(resources_slots), nb::is_weak_referenceable(),
+      nb::pooled(pooled_objects),
       "What a device has, or a context was provisioned with: Device.resources, Context.resources, Stream.resources.");
   forbid_construction<DeviceResources>(cls, "DeviceResources cannot be instantiated directly: use Device.resources");
   cls.def_prop_ro(

@@ -7,6 +7,7 @@
 #include "cucore/driver.hpp"
 #include "cucore/error.hpp"
 #include "cucore/process.hpp"
+#include "python/bindings/callables.hpp"
 #include "python/bindings/wrappers.hpp"
 
 namespace cucore::python {
@@ -25,10 +26,29 @@ float elapsed(const PyEvent& end, const PyEvent& start, bool sync) {
 
 float difference(const PyEvent& end, const PyEvent& start) { return elapsed(end, start, false); }
 
+// sync() without a timeout.
+PyObject* sync_directly(PyObject* const* arguments, std::size_t count, PyObject* names) {
+  if (count != 1 || names != nullptr || Py_TYPE(arguments[0]) != event_type) return nullptr;
+  const PyEvent& self = *nb::inst_ptr<PyEvent>(arguments[0]);
+  if (!self.is_open()) return nullptr;
+  return guarded([&] {
+    const PyEvent::Lent event(self);
+    const WithoutGil released{WithoutGil::held};
+    (*event).sync();
+  });
+}
+
 void sync(const PyEvent& self, nb::handle timeout) {
   if (timeout.is_none()) return self.use([](const Event& event) { event.sync(); });
   const Event event = self.share();
   wait_with_timeout(timeout, "Event", [&](std::chrono::nanoseconds slice) { return event.sync_for(slice); });
+}
+
+bool is_done(const PyEvent& self) {
+  if (!self.is_open()) self.share();  // which says so
+  const PyEvent::Lent event(self);
+  const WithoutGil released{WithoutGil::held};
+  return (*event).is_done();
 }
 
 // A time is not an event: `event -= other` is `event = event - other`, and nothing but an event is subtracted from.
@@ -77,6 +97,8 @@ void bind_event(nb::module_& module) {
       cls, "is_blocking_sync", "Whether sync() blocks the thread instead of spinning.");
   getter<PyEvent, [](const PyEvent& self) { return self.value().is_ipc_enabled(); }>(
       cls, "is_ipc_enabled", "Whether other processes can open it.");
+  getter<PyEvent, is_done>(cls, "is_done",
+                           "Whether the work before the last record has completed; True if it was never recorded.");
   getter<PyEvent, context_of_event>(cls, "context", "Its Context; None for an event that other code made.");
   cls.def_static(
          "from_handle",
@@ -94,9 +116,6 @@ void bind_event(nb::module_& module) {
       .def_prop_ro(
           "handle", [](const PyEvent& self) { return handle_object(Package::CUevent, self.value().handle()); },
           "The driver's handle (CUevent); 0 when closed.")
-      .def_prop_ro(
-          "is_done", [](const PyEvent& self) { return self.use([](const Event& event) { return event.is_done(); }); },
-          "Whether the work before the last record has completed; True if it was never recorded.")
       .def_prop_ro(
           "device",
           [](const PyEvent& self) -> nb::object {
@@ -150,6 +169,8 @@ void bind_event(nb::module_& module) {
             "an Event is driver state of this process and cannot be pickled; an IPC-enabled one travels through "
             "multiprocessing");
       });
+  event_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+  add_shortcut<sync_directly>(cls, "sync");
   module.def("_export_ipc_event", export_ipc);
   module.def("_open_ipc_event", open_ipc);
   cls.attr("from_ipc_descriptor") = nb::module_::import_("builtins")

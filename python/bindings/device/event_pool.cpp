@@ -17,8 +17,6 @@
 namespace cucore::python {
 namespace {
 
-PyTypeObject* event_type = nullptr;  // set at import
-
 bool is_weakly_referenced(nb::handle object) { return *PyObject_GET_WEAKREFS_LISTPTR(object.ptr()) != nullptr; }
 
 struct PyEventPool {
@@ -331,7 +329,6 @@ void bind_event_pool(nb::module_& module) {
                    " idle=" + std::to_string(self.idle()) + ">";
           },
           nb::lock_self());
-  event_type = reinterpret_cast<PyTypeObject*>(nb::type<PyEvent>().ptr());
   module.def("_device_event_pool", device_event_pool);
 }
 

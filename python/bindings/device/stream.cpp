@@ -6,6 +6,7 @@
 
 #include "cucore/bindings/fast_path.hpp"
 #include "cucore/device.hpp"
+#include "python/bindings/callables.hpp"
 #include "python/bindings/graph/builder.hpp"
 #include "python/bindings/memory/memory.hpp"
 
@@ -72,6 +73,37 @@ void wait(const PyStream& self, nb::handle first, const nb::args& more, bool ext
   for (const nb::handle other : more) wait_for(self, other);
 }
 
+PyTypeObject* stream_type = nullptr;  // set at import, as the next two
+PyObject* legacy_default = nullptr;
+PyObject* per_thread_default = nullptr;
+
+// wait() for one Event.
+PyObject* wait_directly(PyObject* const* arguments, std::size_t count, PyObject* names) {
+  const bool is_this = count == 2 && names == nullptr && Py_TYPE(arguments[0]) == stream_type;
+  if (!is_this || Py_TYPE(arguments[1]) != event_type) return nullptr;
+  const PyStream& self = *nb::inst_ptr<PyStream>(arguments[0]);
+  const PyEvent& waited = *nb::inst_ptr<PyEvent>(arguments[1]);
+  if (!self.is_open() || !waited.is_open()) return nullptr;
+  return guarded([&] {
+    const PyStream::Lent stream(self);
+    const PyEvent::Lent event(waited);
+    const WithoutGil released{WithoutGil::held};
+    (*stream).wait(*event);
+  });
+}
+
+// sync() without a timeout.
+PyObject* sync_directly(PyObject* const* arguments, std::size_t count, PyObject* names) {
+  if (count != 1 || names != nullptr || Py_TYPE(arguments[0]) != stream_type) return nullptr;
+  const PyStream& self = *nb::inst_ptr<PyStream>(arguments[0]);
+  if (!self.is_open()) return nullptr;
+  return guarded([&] {
+    const PyStream::Lent stream(self);
+    const WithoutGil released{WithoutGil::held};
+    (*stream).sync();
+  });
+}
+
 void sync(const PyStream& self, nb::handle timeout) {
   if (timeout.is_none()) return self.use([](const Stream& stream) { stream.sync(); });
   const Stream stream = self.share();
@@ -111,7 +143,7 @@ Context core_context(const PyStream& self) {
 
 nb::object context_of_stream(const PyStream& self) { return new_object<PyContext>(core_context(self)); }
 
-nb::object resources_of_stream(const PyStream& self) { return nb::cast(core_context(self).resources()); }
+nb::object resources_of_stream(const PyStream& self) { return resources_object(core_context(self).resources()); }
 
 // The garbage collector must see the foreign object that is kept alive, or a cycle through it would stay for ever. When
 // the core's stream is shared, this wrapper alone does not own the object's one reference, and must not show it.
@@ -145,10 +177,6 @@ PyObject* record_directly(PyObject* self, PyObject* event) {
   restore_thread(thread);
   return code == 0 ? Py_NewRef(event) : nullptr;
 }
-
-PyTypeObject* event_type = nullptr;  // set at import
-PyObject* legacy_default = nullptr;  // the same
-PyObject* per_thread_default = nullptr;
 
 // record() on the bare CPython API: programs call it around every piece of work.
 PyObject* record_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
@@ -348,7 +376,9 @@ void bind_stream(nb::module_& module) {
         throw nb::type_error("a Stream is driver state of this process and cannot be pickled");
       });
 
-  event_type = reinterpret_cast<PyTypeObject*>(nb::type<PyEvent>().ptr());
+  stream_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+  add_shortcut<wait_directly>(cls, "wait");
+  add_shortcut<sync_directly>(cls, "sync");
   bind_stream_operations(cls);
   module.def("_stream_from_protocol", [](nb::handle object) { return new PyStream(stream_from_protocol(object)); });
   const nb::object legacy =

@@ -38,9 +38,12 @@ bool contains(const PyGraphDefinition& self, nb::handle object) {
   return self.use([&](const GraphView& graph) { return graph.contains(*node->node); });
 }
 
+PyType_Slot condition_slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_without_value)}, {0, nullptr}};
+
 void bind_condition(nb::module_& module) {
   auto cls =
-      nb::class_<PyGraphCondition>(module, "GraphCondition", nb::is_weak_referenceable(),
+      nb::class_<PyGraphCondition>(module, "GraphCondition", nb::type_slots(condition_slots),
+                                   nb::is_weak_referenceable(), nb::pooled(pooled_objects),
                                    "A value that kernels set and conditional nodes read. It is passed to a kernel "
                                    "as an argument (cudaGraphConditionalHandle).");
   cls.def("__init__", [](PyGraphCondition* self) { new (self) PyGraphCondition{GraphCondition(0)}; })  // of no graph
@@ -94,6 +97,7 @@ GraphCondition required_condition(nb::handle object) {
 }
 
 nb::object with_complete_options(nb::handle options, const std::function<Graph(const GraphCompleteOptions&)>& call) {
+  if (options.is_none()) return graph_object(call(GraphCompleteOptions{}));
   const nb::object given = from_package(Package::complete_options)(options);
   GraphCompleteOptions wanted{.auto_free_on_launch = truth_of(given.attr("auto_free_on_launch")),
                               .device_launch = truth_of(given.attr("device_launch")),

@@ -71,6 +71,7 @@ struct PyGraphNode : PyGraphPoint {
   struct Known {
     std::array<nb::object, 7> values;  ///< cached properties (nodes.hpp); the last: the graph
     std::weak_ptr<const std::function<void()>> callback;
+    PyObject* callable = nullptr;                                ///< behind `callback`, and as long as that
     std::shared_ptr<const std::function<void()>> last_callback;  ///< of a node that is destroyed: it goes on telling it
     unsigned version = 0;                                        ///< how many updates there have been
     [[no_unique_address]] Exclusion exclusion;

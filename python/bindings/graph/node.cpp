@@ -94,6 +94,11 @@ nb::object graph_of(const PyGraphNode& self) {
   return cached_while_open<6, PyGraphDefinition>(self, [&] { return definition_object(self.node->graph()); });
 }
 
+nb::object type_of(const PyGraphNode& self) {
+  if (!self.node->is_valid()) return nb::none();
+  return from_package(Package::CUgraphNodeType)(static_cast<int>(self.node->type()));
+}
+
 nb::object adjacency(nb::handle self, bool incoming) { return from_package(Package::AdjacencySet)(self, incoming); }
 
 void assign(nb::handle self, bool incoming, nb::handle nodes) {
@@ -137,20 +142,15 @@ void bind_graph_node(nb::module_& module) {
       cls, "is_valid", "False once it was destroyed, by itself or with a node above it.");
   getter<PyGraphNode, graph_of>(cls, "graph", "The GraphDefinition it is, or was, in.");
   bind_identity<PyGraphNode>(cls);
+  getter<PyGraphNode, type_of>(cls, "type",
+                               "What it does, as the driver's CUgraphNodeType; None once it is destroyed.");
   cls.def_prop_ro(
-         "type",
+         "handle",
          [](const PyGraphNode& self) -> nb::object {
-           if (!self.node->is_valid()) return nb::none();
-           return from_package(Package::CUgraphNodeType)(static_cast<int>(self.node->type()));
+           const GraphNodeHandle handle = self.node->handle();
+           return handle == nullptr ? nb::none() : handle_object(Package::CUgraphNode, handle);
          },
-         "What it does, as the driver's CUgraphNodeType; None once it is destroyed.")
-      .def_prop_ro(
-          "handle",
-          [](const PyGraphNode& self) -> nb::object {
-            const GraphNodeHandle handle = self.node->handle();
-            return handle == nullptr ? nb::none() : handle_object(Package::CUgraphNode, handle);
-          },
-          "The driver's handle (CUgraphNode); None once it is destroyed.")
+         "The driver's handle (CUgraphNode); None once it is destroyed.")
       .def(
           "destroy", [](const PyGraphNode& self) { without_gil([&] { self.node->destroy(); }); },
           "Removes the node and its edges. Twice is allowed.")

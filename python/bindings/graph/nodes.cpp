@@ -97,11 +97,18 @@ std::shared_ptr<const std::function<void()>> function_of(const PyGraphNode& self
   }
   auto function = use<HostCallbackNode>(self, [](const HostCallbackNode& node) { return node.function(); });
   const std::lock_guard lock(self.known.exclusion);
-  if (self.known.version == version) self.known.callback = function;
+  if (self.known.version == version && function != nullptr) {
+    self.known.callable = callable_behind(*function);
+    if (self.known.callable != nullptr) self.known.callback = function;
+  }
   return function;
 }
 
 nb::object callback_of(const PyGraphNode& self) {
+#ifndef Py_GIL_DISABLED
+  // What goes in another thread meanwhile drops the callable with the GIL, which this one holds.
+  if (!self.known.callback.expired() && self.node->is_valid()) return nb::borrow(self.known.callable);
+#endif
   const auto function = function_of(self);
   PyObject* const callable = function == nullptr ? nullptr : callable_behind(*function);
   return callable == nullptr ? nb::none() : nb::borrow(callable);

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "python/bindings/callables.hpp"
 #include "python/bindings/memory/memory.hpp"
 
 namespace cucore::python {
@@ -198,6 +199,17 @@ bool is_host_accessible(const PyBuffer& self) {
   return answer(self, self.answers.host_accessible, "is_host_accessible", &Buffer::is_host_accessible);
 }
 
+bool is_mapped(const PyBuffer& self) {
+  if (!self.is_open()) return false;
+  return answer(self, self.answers.mapped, [&](const nb::object&) { return self.value().is_mapped(); });
+}
+
+nb::object owner_object(const PyBuffer& self) {
+  const auto owner = self.value().owner();
+  if (owner == nullptr) return nb::none();
+  return nb::borrow(static_cast<PyObject*>(const_cast<void*>(owner.get())));
+}
+
 // A resource of the core's says it once; one that is written in Python is asked each time.
 nb::object device_id_of(const PyBuffer& self) {
   if (self.answers.device_id && self.is_open()) return nb::int_(*self.answers.device_id);
@@ -252,6 +264,24 @@ FillElement::FillElement(nb::handle value) {
   if (!fits) throw nb::value_error(("a fill value must have 1, 2 or 4 bytes, not " + std::to_string(width_)).c_str());
 }
 
+namespace {
+
+// Buffer.from_handle(ptr, size), or with owner=.
+PyObject* from_handle_directly(PyObject* const* arguments, std::size_t count, PyObject* names) {
+  static PyObject* const owner_name = PyUnicode_InternFromString("owner");
+  if (count != 2 || !PyLong_CheckExact(arguments[0]) || !PyLong_CheckExact(arguments[1])) return nullptr;
+  const bool has_owner = names != nullptr;
+  if (has_owner && (PyTuple_GET_SIZE(names) != 1 || PyTuple_GET_ITEM(names, 0) != owner_name)) return nullptr;
+  return answered([&] {
+    const nb::handle owner(has_owner ? arguments[2] : Py_None);
+    const std::uint64_t address = unsigned_number(arguments[0], "ptr");
+    const std::uint64_t size = unsigned_number(arguments[1], "size");
+    return new_object<PyBuffer>(Buffer::from_handle(address, size, owner.is_none() ? nullptr : keep_alive(owner)));
+  });
+}
+
+}  // namespace
+
 PyType_Slot* buffer_type_slots() noexcept {
   static PyType_Slot slots[] = {
       {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)},
@@ -276,30 +306,21 @@ void bind_buffer(nb::module_& module) {
   getter<PyBuffer, is_device_accessible>(cls, "is_device_accessible", "Whether devices can access it.");
   getter<PyBuffer, is_host_accessible>(cls, "is_host_accessible", "Whether the host can access it.");
   getter<PyBuffer, is_managed_memory>(cls, "is_managed", "Whether it is managed memory.");
-  getter<PyBuffer, [](const PyBuffer& self) { return self.value().is_mapped(); }>(
-      cls, "is_mapped", "Whether another process allocated it.");
+  getter<PyBuffer, is_mapped>(cls, "is_mapped", "Whether another process allocated it.");
   getter<PyBuffer, [](const PyBuffer& self) { return !self.is_open(); }>(cls, "is_closed",
                                                                          "Whether it has been closed.");
+  getter<PyBuffer, [](const PyBuffer& self) { return self.resource_object(); }>(cls, "memory_resource",
+                                                                                "What takes the memory back, or None.");
+  getter<PyBuffer, owner_object>(cls, "owner", "What is kept alive, or None.");
   cls.def_static(
          "from_handle",
          [](nb::handle ptr, Unsigned size, nb::handle mr, nb::handle owner, nb::handle stream) {
-           return new PyBuffer(buffer_from_handle(ptr, size, mr, owner, stream));
+           return new_object<PyBuffer>(buffer_from_handle(ptr, size, mr, owner, stream));
          },
          nb::arg("ptr").none(), nb::arg("size"), nb::arg("mr") = nb::none(), nb::arg("owner") = nb::none(),
          nb::kw_only(), nb::arg("stream") = nb::none(),
          "Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the "
          "order of `stream`; `owner` is only kept alive.")
-      .def_prop_ro(
-          "memory_resource", [](const PyBuffer& self) { return self.resource_object(); },
-          "What takes the memory back, or None.")
-      .def_prop_ro(
-          "owner",
-          [](const PyBuffer& self) -> nb::object {
-            const auto owner = self.value().owner();
-            if (owner == nullptr) return nb::none();
-            return nb::borrow(static_cast<PyObject*>(const_cast<void*>(owner.get())));
-          },
-          "What is kept alive, or None.")
       .def_prop_ro(
           "ipc_descriptor", [](nb::handle self) { return from_package(Package::buffer_descriptor)(self); },
           "What other processes open it with, together with its pool: an IPCBufferDescriptor.")
@@ -337,6 +358,7 @@ void bind_buffer(nb::module_& module) {
                     (self.value().is_mapped() ? " is_mapped=True>" : ">");
            })
       .def("__reduce__", [](nb::handle self) { return from_package(Package::reduce_buffer)(self); });
+  add_shortcut<from_handle_directly>(cls, "from_handle");
   bind_buffer_exports(cls);
 }
 

@@ -69,15 +69,27 @@ bool take_from(nb::handle capsule, TakenTensor& taken) {
   return true;
 }
 
+int bits_of_element(const DLTensor& tensor) { return tensor.dtype.bits * tensor.dtype.lanes; }
+
 StridedLayout layout_of(const DLTensor& tensor) {
-  const DLDataType type = tensor.dtype;
-  const int bits = type.bits * type.lanes;
-  if (bits % 8 != 0) throw nb::value_error("a DLPack tensor of elements that are no whole bytes is not supported");
+  const int bits = bits_of_element(tensor);
   const auto numbers = [&](const std::int64_t* from) {
     return from == nullptr ? Numbers() : Numbers(from, from + tensor.ndim);
   };
   if (tensor.strides == nullptr) return StridedLayout(numbers(tensor.shape), bits / 8);
   return StridedLayout(numbers(tensor.shape), numbers(tensor.strides), bits / 8);
+}
+
+// Whether there is surely a layout of it.
+bool is_sound(const DLTensor& tensor) {
+  if (bits_of_element(tensor) < 8 || tensor.ndim < 0 || tensor.ndim > static_cast<int>(StridedLayout::max_rank)) {
+    return false;
+  }
+  std::int64_t volume = 1;
+  for (int i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] < 1 || __builtin_mul_overflow(volume, tensor.shape[i], &volume)) return false;
+  }
+  return true;
 }
 
 // One exported tensor, what it points to, and the Python object that keeps the memory.
@@ -136,7 +148,21 @@ dlpack::Taken dlpack::take(nb::handle capsule) {
   if (!take_from<DLManagedTensorVersioned>(capsule, taken) && !take_from<DLManagedTensor>(capsule, taken)) {
     dlpack::raise_buffer_error("__dlpack__() returned no DLPack capsule, or one that was consumed already");
   }
-  return {nb::borrow(capsule), *taken.tensor, layout_of(*taken.tensor), taken.readonly};
+  if (bits_of_element(*taken.tensor) % 8 != 0) {
+    throw nb::value_error("a DLPack tensor of elements that are no whole bytes is not supported");
+  }
+  if (!is_sound(*taken.tensor)) layout_of(*taken.tensor);  // which says what is wrong
+  return {nb::borrow(capsule), *taken.tensor, taken.readonly};
+}
+
+StridedLayout dlpack::layout_of_taken(nb::handle capsule) {
+  const char* const name = PyCapsule_GetName(capsule.ptr());
+  if (name == nullptr) throw nb::python_error();
+  void* const managed = PyCapsule_GetPointer(capsule.ptr(), name);
+  if (std::string_view(name) == Capsule<DLManagedTensorVersioned>::used_name) {
+    return layout_of(static_cast<DLManagedTensorVersioned*>(managed)->dl_tensor);
+  }
+  return layout_of(static_cast<DLManagedTensor*>(managed)->dl_tensor);
 }
 
 void bind_dlpack(nb::module_& module) {

@@ -36,14 +36,17 @@ nb::object make_capsule(Managed* managed) {
   return capsule;
 }
 
-/// A tensor of another library: its capsule, which is consumed and gives it back when it goes, and what it says.
+/// A tensor of another library: its capsule, which is consumed and gives it back when it goes, and what it says. Throws
+/// ValueError for elements that are no whole bytes.
 struct Taken {
   nb::object tensor;
   const DLTensor& described;
-  StridedLayout layout;
   bool readonly;
 };
 Taken take(nb::handle capsule);
+
+/// The layout of the tensor in a capsule that was taken.
+StridedLayout layout_of_taken(nb::handle capsule);
 
 /// Where a Buffer's memory is. Throws BufferError.
 DLDevice device_of_buffer(nb::handle buffer);

@@ -5,6 +5,7 @@
 
 #include "cucore/device.hpp"
 #include "python/bindings/memory/core_resources.hpp"
+#include "python/bindings/slots.hpp"
 
 namespace cucore::python {
 namespace {
@@ -46,8 +47,9 @@ void bind_pool_attributes(nb::module_& module) {
   forbid_construction<PyPoolAttributes>(cls,
                                         "MemoryPoolAttributes cannot be instantiated directly: use the `attributes` "
                                         "of a memory resource");
-#define POOL_ATTRIBUTE(name, text) \
-  cls.def_prop_ro(#name, [](const PyPoolAttributes& self) { return self.one(&PoolAttributes::name); }, text);
+#define POOL_ATTRIBUTE(name, text)                                                                                   \
+  getter<PyPoolAttributes, [](const PyPoolAttributes& self) { return self.one(&PoolAttributes::name); }>(cls, #name, \
+                                                                                                         text);
   POOL_ATTRIBUTE(reuse_follow_event_dependencies,
                  "Whether memory freed on one stream is used again on another that waits for it.")
   POOL_ATTRIBUTE(reuse_allow_opportunistic,
@@ -119,6 +121,28 @@ nb::object attributes_of(PyPoolMemoryResource& self) {
   return self.attributes;
 }
 
+nb::object uuid_of(nb::handle self) {
+  const PoolMemoryResource& pool = nb::inst_ptr<PyPoolMemoryResource>(self)->pool();
+  if (pool.is_closed() || !pool.is_ipc_enabled()) return nb::none();
+  return from_package(Package::pool_uuid)(self);
+}
+
+// A PeerAccess, made past its __init__.
+nb::object peers_of(nb::handle self) {
+  if (nb::inst_ptr<PyDeviceMemoryResource>(self)->pool().is_closed()) {
+    throw std::runtime_error("the memory resource has been closed");
+  }
+  static const nb::handle set_class = from_package(Package::PeerAccess);
+  static const Slot resource(set_class, "_resource");
+  auto* const type = reinterpret_cast<PyTypeObject*>(set_class.ptr());
+  nb::object peers = nb::steal(type->tp_alloc(type, 0));
+  if (!peers.is_valid()) throw nb::python_error();
+  resource.put(peers.ptr(), nb::borrow(self));
+  return peers;
+}
+
+void assign_peers(nb::handle self, nb::handle devices) { peers_of(self).attr("assign")(devices); }
+
 template <class Class>
 void bind_pool_state(Class& cls) {
   getter<PyPoolMemoryResource, [](const PyPoolMemoryResource& self) { return self.pool().is_handle_owned(); }>(
@@ -135,6 +159,8 @@ void bind_pool_state(Class& cls) {
   getter<PyPoolMemoryResource, attributes_of>(
       cls, "attributes",
       "State of the pool, asked for at each access; what was taken before close() goes on answering.");
+  getter<PyPoolMemoryResource, uuid_of>(cls, "uuid",
+                                        "The name of a pool that processes share, a uuid.UUID; None for others.");
 }
 
 void bind_pools(nb::module_& module) {
@@ -150,14 +176,6 @@ void bind_pools(nb::module_& module) {
           "handle",
           [](const PyPoolMemoryResource& self) { return handle_object(Package::CUmemoryPool, self.pool().handle()); },
           "The driver's handle (CUmemoryPool); 0 when closed.")
-      .def_prop_ro(
-          "uuid",
-          [](nb::handle self) -> nb::object {
-            const PoolMemoryResource& pool = nb::cast<const PyPoolMemoryResource&>(self).pool();
-            if (pool.is_closed() || !pool.is_ipc_enabled()) return nb::none();
-            return from_package(Package::pool_uuid)(self);
-          },
-          "The name of a pool that processes share, a uuid.UUID; None for others.")
       .def(
           "trim_to",
           [](const PyPoolMemoryResource& self, Unsigned bytes) { without_gil([&] { self.pool().trim_to(bytes); }); },
@@ -177,9 +195,13 @@ void bind_pools(nb::module_& module) {
         throw nb::type_error("a memory resource that other processes cannot open cannot be pickled");
       });
 
-  nb::class_<PyDeviceMemoryResource, PyPoolMemoryResource>(
+  auto of_device = nb::class_<PyDeviceMemoryResource, PyPoolMemoryResource>(
       module, "DeviceMemoryResource", nb::is_weak_referenceable(),
-      "Device memory from a stream-ordered pool: the device's current one, or with options one of its own.")
+      "Device memory from a stream-ordered pool: the device's current one, or with options one of its own.");
+  getter<PyDeviceMemoryResource, peers_of, assign_peers>(
+      of_device, "peer_accessible_by",
+      "Live set of the other devices whose kernels may read and write the pool's memory.");
+  of_device
       .def(
           "__init__",
           [](PyDeviceMemoryResource* self, nb::handle device_id, nb::handle options) {
@@ -206,15 +228,6 @@ void bind_pools(nb::module_& module) {
            [](const PyDeviceMemoryResource& self, const std::vector<int>& devices) {
              without_gil([&] { static_cast<DeviceMemoryResource&>(*self.resource).set_peer_accessible_by(devices); });
            })
-      .def_prop_rw(
-          "peer_accessible_by",
-          [](nb::handle self) {
-            if (nb::cast<const PyDeviceMemoryResource&>(self).pool().is_closed())
-              throw std::runtime_error("the memory resource has been closed");
-            return from_package(Package::PeerAccess)(self);
-          },
-          [](nb::handle self, nb::handle devices) { from_package(Package::PeerAccess)(self).attr("assign")(devices); },
-          "Live set of the other devices whose kernels may read and write the pool's memory.")
       .def("__repr__", [](const PyDeviceMemoryResource& self) {
         return "<DeviceMemoryResource device_id=" + std::to_string(self.resource->device_id()) +
                " handle=" + hex(self.pool().handle()) + ">";

@@ -68,6 +68,7 @@ struct PyBuffer {
     std::int8_t device_accessible = -1;
     std::int8_t host_accessible = -1;
     std::int8_t managed = -1;
+    std::int8_t mapped = -1;
     std::optional<int> device_id = std::nullopt;
   };
   mutable Answers answers;

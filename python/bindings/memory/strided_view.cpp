@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cucore/strided_layout.hpp"
+#include "python/bindings/callables.hpp"
 #include "python/bindings/memory/dlpack.hpp"
 #include "python/bindings/memory/memory.hpp"
 #include "python/bindings/package.hpp"
@@ -86,12 +87,14 @@ nb::object view_of_capsule(nb::handle type, nb::handle capsule, nb::handle owner
   dlpack::Taken taken = dlpack::take(capsule);
   const DLTensor& described = taken.described;
   const DLDevice device = described.device;
-  const nb::object layout = nb::cast(std::move(taken.layout));
   return new_view(type, owner.is_none() ? capsule : owner,
-                  reinterpret_cast<std::uintptr_t>(described.data) + described.byte_offset, layout,
+                  reinterpret_cast<std::uintptr_t>(described.data) + described.byte_offset, nb::none(),
                   type_tuple(described.dtype), device_tuple(device),
                   nb::int_(device.device_type == kDLCPU ? -1 : device.device_id), taken.readonly, taken.tensor);
 }
+
+// What a view made of a capsule keeps is the capsule, and what else is asked for later is read there.
+nb::object layout_of_tensor(nb::handle capsule) { return new_object<StridedLayout>(dlpack::layout_of_taken(capsule)); }
 
 // The attribute, or invalid if the object has none of that name.
 nb::object attribute(nb::handle object, PyObject* name) {
@@ -103,6 +106,12 @@ nb::object attribute(nb::handle object, PyObject* name) {
 #endif
   if (known < 0) throw nb::python_error();
   return nb::steal(found);
+}
+
+// Whether the object has that attribute; that of its own class is not made for it.
+bool has_attribute(nb::handle object, PyObject* name) {
+  PyObject* const own = Py_TYPE(object.ptr())->tp_dict;
+  return (own != nullptr && PyDict_GetItemWithError(own, name) != nullptr) || attribute(object, name).is_valid();
 }
 
 struct Names {
@@ -189,20 +198,27 @@ nb::object capsule_of(nb::handle exporter, nb::handle stream) {
   return capsule;
 }
 
+// The first of a sequence, as an int.
+long first_number(nb::handle sequence) {
+  const bool is_pair = PyTuple_CheckExact(sequence.ptr()) && PyTuple_GET_SIZE(sequence.ptr()) == 2;
+  const nb::object first = is_pair ? nb::borrow(PyTuple_GET_ITEM(sequence.ptr(), 0)) : nb::object(sequence[0]);
+  const auto number = nb::steal(PyNumber_Long(first.ptr()));
+  if (!number.is_valid()) throw nb::python_error();
+  return PyLong_AsLong(number.ptr());
+}
+
 nb::object view_by_dlpack(nb::handle type, nb::handle object, nb::handle stream_ptr) {
   stream_number(stream_ptr, false);  // a wrong type is refused whatever the object
   const nb::object exporter = detached(object);
   const auto device = nb::steal(PyObject_CallMethodNoArgs(exporter.ptr(), names().dlpack_device));
   if (!device.is_valid()) throw nb::python_error();
-  const auto kind = nb::steal(PyNumber_Long(nb::object(device[0]).ptr()));
-  if (!kind.is_valid()) throw nb::python_error();
-  const nb::object stream = stream_for(PyLong_AsLong(kind.ptr()), stream_ptr);
+  const nb::object stream = stream_for(first_number(device), stream_ptr);
   return view_of_capsule(type, capsule_of(exporter, stream), object);
 }
 
 // By DLPack if the object has it, else as the class finds.
 nb::object view_by_any(nb::handle type, nb::handle object, nb::handle stream_ptr) {
-  if (attribute(object, names().dlpack).is_valid() && attribute(object, names().dlpack_device).is_valid()) {
+  if (has_attribute(object, names().dlpack) && has_attribute(object, names().dlpack_device)) {
     return view_by_dlpack(type, object, stream_ptr);
   }
   return type.attr("_maker")(object)(object, stream_ptr);
@@ -247,6 +263,56 @@ nb::object view_of_buffer(nb::handle type, nb::handle buffer, nb::handle layout,
                   nb::none());
 }
 
+// A StridedLayout; most are of tuples of ints, and made here past what its __init__ does with other sequences.
+nb::object new_layout(nb::handle shape, nb::handle strides, nb::handle itemsize, bool divide_strides) {
+  return nb::type<StridedLayout>()(shape, strides, itemsize, divide_strides);
+}
+
+std::optional<StridedLayout::Numbers> numbers_of_tuple(PyObject* tuple) {
+  if (!PyTuple_CheckExact(tuple)) return std::nullopt;
+  StridedLayout::Numbers numbers(static_cast<std::size_t>(PyTuple_GET_SIZE(tuple)));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    PyObject* const number = PyTuple_GET_ITEM(tuple, static_cast<Py_ssize_t>(i));
+    if (!PyLong_CheckExact(number)) return std::nullopt;
+    numbers[i] = PyLong_AsLongLong(number);
+    if (numbers[i] == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return std::nullopt;
+    }
+  }
+  return numbers;
+}
+
+// new_layout() of a dense shape.
+PyObject* new_layout_directly(PyObject* const* arguments, std::size_t count, PyObject* names) {
+  if (count != 4 || names != nullptr || arguments[1] != Py_None || !PyLong_CheckExact(arguments[2])) return nullptr;
+  return answered([&]() -> nb::object {
+    auto shape = numbers_of_tuple(arguments[0]);
+    const long long itemsize = PyLong_AsLongLong(arguments[2]);
+    if (!shape || PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return {};
+    }
+    return new_object<StridedLayout>(std::move(*shape), itemsize);
+  });
+}
+
+// _view_by_dlpack(), _view_by_any() and _view_of_buffer() with all of their arguments in order.
+PyObject* view_by_dlpack_directly(PyObject* const* arguments, std::size_t count, PyObject* names) {
+  if (count != 3 || names != nullptr) return nullptr;
+  return answered([&] { return view_by_dlpack(arguments[0], arguments[1], arguments[2]); });
+}
+
+PyObject* view_by_any_directly(PyObject* const* arguments, std::size_t count, PyObject* names) {
+  if (count != 3 || names != nullptr) return nullptr;
+  return answered([&] { return view_by_any(arguments[0], arguments[1], arguments[2]); });
+}
+
+PyObject* view_of_buffer_directly(PyObject* const* arguments, std::size_t count, PyObject* names) {
+  if (count != 5 || names != nullptr) return nullptr;
+  return answered([&] { return view_of_buffer(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4]); });
+}
+
 void set_view_class(nb::handle type, nb::handle kept) {
   slots = {
       Slot(type, "_base"),    Slot(type, "_device"),      Slot(type, "_layout"),   Slot(type, "_tensor"),
@@ -273,6 +339,13 @@ void bind_strided_view(nb::module_& module) {
   module.def("_as_view", as_view, nb::arg("object").none());
   module.def("_view_of_buffer", view_of_buffer, nb::arg("type"), nb::arg("buffer"), nb::arg("layout"),
              nb::arg("dtype").none(), nb::arg("readonly").none());
+  module.def("_new_layout", new_layout, nb::arg("shape").none(), nb::arg("strides").none(), nb::arg("itemsize").none(),
+             nb::arg("divide_strides"));
+  module.def("_layout_of_tensor", layout_of_tensor, nb::arg("capsule"));
+  add_shortcut<new_layout_directly>(module, "_new_layout");
+  add_shortcut<view_by_dlpack_directly>(module, "_view_by_dlpack");
+  add_shortcut<view_by_any_directly>(module, "_view_by_any");
+  add_shortcut<view_of_buffer_directly>(module, "_view_of_buffer");
   module.def("_check_itemsize", check_itemsize, nb::arg("dtype").none(), nb::arg("layout"));
   module.def("_check_bounds", check_bounds, nb::arg("buffer"), nb::arg("layout"));
 }

@@ -1,7 +1,7 @@
 """What nodes do, as the driver numbers it."""
 
 import enum
-import sys
+from sys import modules as _modules
 
 
 class CUgraphNodeType(enum.IntEnum):
@@ -23,7 +23,15 @@ class CUgraphNodeType(enum.IntEnum):
     CU_GRAPH_NODE_TYPE_CONDITIONAL = 13
 
 
+_members = {}  # of each enumeration that was used, by number
+
+
 def node_type(number):
     """The member of that number; of cuda.bindings' own enumeration where a program has imported that."""
-    bindings = sys.modules.get("cuda.bindings.driver")
-    return (bindings.CUgraphNodeType if bindings else CUgraphNodeType)(number)
+    bindings = _modules.get("cuda.bindings.driver")
+    used = bindings.CUgraphNodeType if bindings else CUgraphNodeType
+    try:
+        return _members[used][number]
+    except KeyError:
+        _members[used] = {int(member): member for member in used}
+        return used(number)

@@ -17,6 +17,8 @@ from cucore._seam import (
     check_itemsize,
     dlpack_exchange_api,
     export_dlpack,
+    layout_of_tensor,
+    new_layout,
     new_view,
     set_view_class,
     view_by_any,
@@ -107,8 +109,6 @@ def _dlpack_of_dtype(dtype):
 
 def _read_interface(name, interface, oldest):
     """Address, whether it is read-only, dtype and layout of a dict of the array interface, NumPy's or CUDA's."""
-    import numpy
-
     if not isinstance(interface, dict):
         error = AttributeTypeError if interface is None else TypeError
         raise error(f"{name} must be a dict, not {type(interface).__name__}")
@@ -120,8 +120,8 @@ def _read_interface(name, interface, oldest):
     if interface.get("data") is None:
         raise TypeError(f"{name} has no data pointer")
     address, readonly = interface["data"]
-    dtype = numpy.dtype(interface["typestr"])
-    layout = StridedLayout(interface["shape"], interface.get("strides"), dtype.itemsize, divide_strides=True)
+    dtype = _as_dtype(interface["typestr"])
+    layout = new_layout(interface["shape"], interface.get("strides"), dtype.itemsize, True)  # strides in bytes
     return address or 0, bool(readonly), dtype, layout
 
 
@@ -179,9 +179,13 @@ class StridedMemoryView:
         """Of nothing, which the deprecated constructor makes."""
         return cls._make(None, 0, None, None, (_CPU, 0), device_id=0, readonly=False)
 
-    def __getattr__(self, name):  # asked for what is not there: the layout of an empty one
+    def __getattr__(self, name):  # asked for what is not there: the layout of a tensor, at first, or of an empty one
         if name == "_layout":
-            raise ValueError("an empty StridedMemoryView has no layout: make one of an object, by a from_ method")
+            if self._tensor is None:
+                raise ValueError("an empty StridedMemoryView has no layout: make one of an object, by a from_ method")
+            layout = layout_of_tensor(self._tensor)
+            object.__setattr__(self, "_layout", layout)
+            return layout
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __setattr__(self, name, value):
@@ -232,7 +236,7 @@ class StridedMemoryView:
         BufferError: a version before 3, a mask, no data pointer.
         """
         address, readonly, dtype, layout = _read_interface("__array_interface__", obj.__array_interface__, 3)
-        return cls._make(obj, address, layout, dtype, (_CPU, 0), device_id=0, readonly=readonly)
+        return new_view(cls, obj, address, layout, dtype, (_CPU, 0), 0, readonly, None)
 
     @classmethod
     def from_any_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
@@ -269,13 +273,18 @@ class StridedMemoryView:
                 raise AttributeValueError(f"elements of {itemsize} bytes cannot be of dtype {dtype}")
         if itemsize is None:
             raise ValueError("from_buffer() needs itemsize or dtype")
-        if isinstance(itemsize, int) and itemsize >= 2**63:
-            raise OverflowError(f"itemsize={itemsize} does not fit into 64 bits")
-        if isinstance(itemsize, (float, Device)):
+        if isinstance(itemsize, int):
+            if itemsize >= 2**63:
+                raise OverflowError(f"itemsize={itemsize} does not fit into 64 bits")
+        elif isinstance(itemsize, (float, Device)):
             itemsize = int(itemsize)
-        if isinstance(shape, tuple) and float in map(type, shape):  # which cuda.core cuts off
-            shape = tuple(int(extent) if isinstance(extent, float) else extent for extent in shape)
         try:
+            layout = new_layout(shape, strides, itemsize, False)
+        except TypeError:
+            if not isinstance(shape, tuple) or float not in map(type, shape):
+                raise
+            # Floats, which cuda.core cuts off.
+            shape = tuple(int(extent) if isinstance(extent, float) else extent for extent in shape)
             layout = StridedLayout(shape, strides, itemsize)
         except ValueError as wrong:
             if strides is None or isinstance(strides, tuple):

@@ -1,12 +1,15 @@
 """The interface of program caches: keys to the bytes of compiled code."""
 
 import abc
+import functools
 from collections import namedtuple
 
 from cucore._seam import ObjectCode
 
 Record = namedtuple("Record", "data symbol_mapping")
 """Compiled code as a cache keeps it for Program.compile(); the mapping has str on both sides."""
+
+_record = functools.partial(tuple.__new__, Record)  # of a pair
 
 
 def text_mapping(mapping):
@@ -111,5 +114,10 @@ class RecordCache(ProgramCacheResource):
         return record.data
 
     def __setitem__(self, key, value):
-        mapping = value.symbol_mapping if type(value) is ObjectCode else getattr(value, "symbol_mapping", None)
-        self.set_record(key, Record(value_bytes(value), text_mapping(mapping) if mapping else {}))
+        if type(value) is ObjectCode:
+            mapping, data = value.symbol_mapping, value.code
+            if type(data) is not bytes:
+                data = value_bytes(value)
+        else:
+            mapping, data = getattr(value, "symbol_mapping", None), value_bytes(value)
+        self.set_record(key, _record((data, text_mapping(mapping) if mapping else {})))
