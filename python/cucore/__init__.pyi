@@ -83,6 +83,12 @@ class Buffer:
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
+    @property
+    def memory_resource(self) -> MemoryResource | None:
+        """What takes the memory back, or None."""
+    @property
+    def owner(self) -> Any:
+        """What is kept alive, or None."""
     @staticmethod
     def from_handle(
         ptr: Any,
@@ -94,12 +100,6 @@ class Buffer:
     ) -> Buffer:
         """Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the order of
         `stream`; `owner` is only kept alive."""
-    @property
-    def memory_resource(self) -> MemoryResource | None:
-        """What takes the memory back, or None."""
-    @property
-    def owner(self) -> Any:
-        """What is kept alive, or None."""
     @property
     def ipc_descriptor(self) -> IPCBufferDescriptor:
         """What other processes open it with, together with its pool: an IPCBufferDescriptor."""
@@ -393,6 +393,9 @@ class Event:
     def is_ipc_enabled(self) -> bool:
         """Whether other processes can open it."""
     @property
+    def is_done(self) -> bool:
+        """Whether the work before the last record has completed; True if it was never recorded."""
+    @property
     def context(self) -> Context | None:
         """Its Context; None for an event that other code made."""
     @staticmethod
@@ -405,9 +408,6 @@ class Event:
     @property
     def handle(self) -> int:
         """The driver's handle (CUevent); 0 when closed."""
-    @property
-    def is_done(self) -> bool:
-        """Whether the work before the last record has completed; True if it was never recorded."""
     @property
     def device(self) -> Device | None:
         """Its Device; None for an event that other code made."""
@@ -2361,11 +2361,11 @@ class DeviceMemoryResource(MemoryResource):
     def attributes(self) -> MemoryPoolAttributes:
         """State of the pool, asked for at each access; what was taken before close() goes on answering."""
     @property
-    def handle(self) -> int:
-        """The driver's handle (CUmemoryPool); 0 when closed."""
-    @property
     def uuid(self) -> _UUID | None:
         """The name of a pool that processes share, a uuid.UUID; None for others."""
+    @property
+    def handle(self) -> int:
+        """The driver's handle (CUmemoryPool); 0 when closed."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
     def close(self) -> None:
@@ -2452,14 +2452,14 @@ class ManagedMemoryResource(MemoryResource):
     @property
     def attributes(self) -> MemoryPoolAttributes:
         """State of the pool, asked for at each access; what was taken before close() goes on answering."""
+    @property
+    def uuid(self) -> _UUID | None:
+        """The name of a pool that processes share, a uuid.UUID; None for others."""
     def allocate(self, size: int, *, stream: Stream | None = ...) -> ManagedBuffer:
         """Managed memory, usable in the order of `stream`, and freed in its order."""
     @property
     def handle(self) -> int:
         """The driver's handle (CUmemoryPool); 0 when closed."""
-    @property
-    def uuid(self) -> _UUID | None:
-        """The name of a pool that processes share, a uuid.UUID; None for others."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
     def close(self) -> None:
@@ -2496,11 +2496,11 @@ class PinnedMemoryResource(MemoryResource):
     def attributes(self) -> MemoryPoolAttributes:
         """State of the pool, asked for at each access; what was taken before close() goes on answering."""
     @property
-    def handle(self) -> int:
-        """The driver's handle (CUmemoryPool); 0 when closed."""
-    @property
     def uuid(self) -> _UUID | None:
         """The name of a pool that processes share, a uuid.UUID; None for others."""
+    @property
+    def handle(self) -> int:
+        """The driver's handle (CUmemoryPool); 0 when closed."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
     def close(self) -> None:

@@ -143,13 +143,35 @@ def test_a_stream_whose_context_cannot_be_asked_for_leaves_the_current_one(refus
     foreign = cucore.Stream.from_handle(made.value)
     second.set_current()
     with refused("cuStreamGetCtx", 999):
-        for ask in (lambda: foreign.device, lambda: foreign.context, lambda: foreign.priority, foreign.record,
-                    foreign.sync):
+        for ask in (lambda: foreign.device, lambda: foreign.context, lambda: foreign.priority, foreign.record):
             assert error_of(ask).code == 999
             assert current() == second.context
+        foreign.sync()  # for which the driver seldom needs a context
+        assert current() == second.context
     assert foreign.device is first and foreign.context == first.context and current() == second.context
     foreign.sync()
     real.cuStreamDestroy_v2(made)
+    """
+    passes(source, refusing_driver)
+
+
+def test_a_driver_that_wants_a_context_for_a_stream_or_an_event_is_given_theirs(refusing_driver):
+    source = """
+    import threading
+    stream = first.create_stream(); event = stream.record()
+    done = []
+    def without_context():
+        for call, use in (
+            ("cuStreamSynchronize", stream.sync), ("cuStreamQuery", lambda: stream.is_done),
+            ("cuEventSynchronize", event.sync), ("cuEventQuery", lambda: event.is_done),
+            ("cuStreamWaitEvent", lambda: stream.wait(event)),
+        ):
+            for code in (201, 400):
+                with refused(call, -code): use()
+                assert current() is None
+            done.append(call)
+    thread = threading.Thread(target=without_context); thread.start(); thread.join()
+    assert len(done) == 5, done
     """
     passes(source, refusing_driver)
 
