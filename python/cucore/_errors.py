@@ -112,11 +112,8 @@ class NVRTCOptionError(NVRTCError, ValueError, TypeError):
     name = "NVRTC_ERROR_INVALID_OPTION"
 
 
-class NVRTCUnsupportedOptionError(NVRTCError, UnsupportedOptionError):
+class NVRTCUnsupportedOptionError(NVRTCOptionError, UnsupportedOptionError):
     """Options that this NVRTC, or its version, does not have."""
-
-    code = 5
-    name = "NVRTC_ERROR_INVALID_OPTION"
 
 
 class CUDAInvalidImageError(CUDAError, RuntimeError):
@@ -137,8 +134,31 @@ class NVVMOptionError(NVVMError, ValueError, TypeError):
     """Options that libNVVM would refuse, in words."""
 
 
+class NVVMUnsupportedOptionError(NVVMOptionError, UnsupportedOptionError):
+    """Options that libNVVM does not have."""
+
+
 class NvJitLinkInputError(NvJitLinkError, ValueError, TypeError):
     """Options and inputs that nvJitLink would refuse, in words."""
+
+
+class NvJitLinkUnsupportedOptionError(NvJitLinkInputError, UnsupportedOptionError):
+    """Options that no linker has."""
+
+
+_OPTION_ERRORS = {
+    "c++": (NVRTCOptionError, NVRTCUnsupportedOptionError),
+    "ptx": (NvJitLinkInputError, NvJitLinkUnsupportedOptionError),
+    "nvvm": (NVVMOptionError, NVVMUnsupportedOptionError),
+}
+
+
+def option_error(code_type, refusal, is_unsupported=False):
+    """The core's refusal of options as an error of the compiler of such source: also a ValueError and a TypeError, of
+    which the core raised one."""
+    error = _OPTION_ERRORS[code_type][is_unsupported](str(refusal))
+    error.call, error.hint = getattr(refusal, "call", "ProgramOptions"), getattr(refusal, "hint", "")
+    return error
 
 
 class RuntimeTypeError(RuntimeError, TypeError):

@@ -5,12 +5,10 @@ import warnings
 from cucore import _linker, _seam
 from cucore._errors import (
     CUDAError,
-    NvJitLinkInputError,
     NVRTCOptionError,
-    NVRTCUnsupportedOptionError,
-    NVVMOptionError,
     UnsupportedOptionError,
     ValueTypeError,
+    option_error,
 )
 from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept, default_program_options
@@ -36,7 +34,7 @@ def inputs_of_compile(program, target_type, name_expressions):
         )
     program._heed_changes()
     if program._fault is not None:
-        raise program._fault[0](program._fault[1])
+        raise program._fault.with_traceback(None)
     if _is_empty(name_expressions):
         return program._program, target, []
     names = [name_expressions] if isinstance(name_expressions, (str, bytes)) else list(name_expressions)
@@ -122,20 +120,20 @@ class Program:
         _warn_of_options(kind, self._options)
 
     def _make(self, code, kind):
-        """The core's program, or the fault in the options that a compile is to tell."""
+        """The core's program. Options that the compiler does not have are refused at once, and so is all that PTX
+        cannot have, whose linker would be made now; other faults in the options are for a compile to tell."""
         try:
             self._program = _seam.CoreProgram(code, kind, self._options)
         except (TypeError, ValueError) as fault:
-            if kind == "c++" and isinstance(fault, UnsupportedOptionError):
-                refused = NVRTCUnsupportedOptionError(str(fault))
-                refused.call, refused.hint = fault.call, fault.hint
-                raise refused from None
-            if isinstance(fault, CUDAError) or getattr(fault, "call", "ProgramOptions") != "ProgramOptions":
+            is_unsupported = isinstance(fault, UnsupportedOptionError)
+            is_about_options = getattr(fault, "call", "ProgramOptions") == "ProgramOptions"
+            if not is_unsupported and (isinstance(fault, CUDAError) or not is_about_options):
                 raise
-            if kind == "ptx":  # whose linker would be made now
-                raise NvJitLinkInputError(str(fault)) from None
-            self._fault = (NVRTCOptionError if kind == "c++" else NVVMOptionError, str(fault))
-            self._program = _seam.CoreProgram(code, kind, ProgramOptions(name=self._options.name, arch="sm_90"))
+            refused = option_error(kind, fault, is_unsupported)
+            if is_unsupported or kind == "ptx":
+                raise refused from None
+            self._fault = refused
+            self._program = _seam.CoreProgram(code, kind, ProgramOptions(arch="sm_90"))
 
     def _heed_changes(self):
         """Makes the core's program anew if the options that were given have changed since it was made."""
@@ -183,7 +181,7 @@ class Program:
         except ValueError as fault:
             if not isinstance(self._options.arch, (list, tuple)):
                 raise
-            raise NVRTCOptionError(str(fault)) from None  # a list of architectures is no option for cuda.core
+            raise option_error(self._code_type, fault) from None  # a list of architectures is none for cuda.core
         self._report = report
         if logs is not None and report["log"] and report["cache"] not in ("hit", "shared"):
             logs.write(report["log"])

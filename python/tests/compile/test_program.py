@@ -325,7 +325,7 @@ def test_what_the_linker_lacks_is_refused_by_name_when_the_program_is_made():
     ptx = cucore.compile_ptx(EMPTY, ARCH).code.decode()
     with pytest.raises(cucore.UnsupportedOptionError, match="std, restrict") as caught:
         cucore.Program(ptx, "ptx", {**ARCH, "std": "c++17", "restrict": True, "use_libdevice": True})
-    assert isinstance(caught.value, ValueError) and isinstance(caught.value, cucore.CUDAError)
+    assert isinstance(caught.value, ValueError) and isinstance(caught.value, cucore.NvJitLinkError)
     assert cucore.Program(ptx, "ptx", {**ARCH, "restrict": False, "use_fast_math": True}).compile("cubin").code
 
 

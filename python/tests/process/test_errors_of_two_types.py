@@ -45,6 +45,39 @@ def test_an_error_is_of_both_types_and_can_be_sent(device, stream):
         assert type(again) is type(caught.value) and str(again) == str(caught.value)
 
 
+REFUSED = [
+    {"max_register_count": 1.5},
+    {"max_register_count": 2**40},
+    {"max_register_count": -1},
+    {"std": "c"},
+    {"ofast_compile": "x"},
+    {"include_path": 5},
+    {"headers": 5},
+    {"arch": "nonsense"},
+    {"arch": ["sm_90", "sm_90"]},
+    {"ptxas_options": 5},
+    {"name": "\0"},
+]
+
+
+@pytest.mark.parametrize("options", REFUSED)
+@pytest.mark.parametrize("code_type", ["c++", "ptx", "nvvm"])
+def test_a_refused_option_is_the_compilers_error_of_both_types_wherever_it_is_told(code_type, options):
+    if code_type == "nvvm" and not cucore.toolkit_info().nvvm.available:
+        pytest.skip("no libNVVM")
+    code = ".version 8.0\n.target sm_80\n.address_size 64\n" if code_type == "ptx" else "void"
+    compilers = {"c++": cucore.NVRTCError, "ptx": cucore.NvJitLinkError, "nvvm": cucore.NVVMError}[code_type]
+    for _ in range(2):
+        with pytest.raises(compilers) as caught:
+            program = cucore.Program(code, code_type, {"arch": "sm_90", **options})
+            with pytest.raises(compilers) as told:
+                program.compile("ptx" if code_type == "nvvm" else "cubin")
+            raise told.value
+        assert isinstance(caught.value, ValueError) and isinstance(caught.value, TypeError)
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert type(again) is type(caught.value) and str(again) == str(caught.value)
+
+
 def test_a_missing_file_has_the_drivers_code(device):
     for code in (cucore.ObjectCode.from_ptx("/none/such"), cucore.ObjectCode.from_cubin("/none/such")):
         with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_FILE_NOT_FOUND.*/none/such|/none/such") as caught:
