@@ -317,8 +317,9 @@ const PyStream& required_stream(nb::handle stream);
 Stream kept_stream(const PyStream& stream);
 
 /// A foreign stream object, through `__cuda_stream__`; keeps it alive. Throws TypeError (no such attribute) and
-/// RuntimeError (an answer that is not (0, address)).
-Stream stream_from_protocol(nb::handle object);
+/// RuntimeError (an answer that is not (0, address)). A warning is for the Python function of that `level`, 1: the one
+/// that runs now.
+Stream stream_from_protocol(nb::handle object, int level = 1);
 
 /// The members of Stream in stream_operations.cpp.
 void bind_stream_operations(nb::handle stream_class);

@@ -259,7 +259,7 @@ Stream kept_stream(const PyStream& stream) {
   return Stream::from_handle(value.handle(), keep_alive(static_cast<PyObject*>(const_cast<void*>(owner.get()))));
 }
 
-Stream stream_from_protocol(nb::handle object) {
+Stream stream_from_protocol(nb::handle object, int level) {
   if (const PyStream* stream = as_stream(object)) {
     if (!stream->is_open()) throw std::runtime_error("the stream has been closed");
     return stream->share();
@@ -273,7 +273,7 @@ Stream stream_from_protocol(nb::handle object) {
   }
   if (PyCallable_Check(answer.ptr()) != 0) {
     answer = answer();
-  } else if (PyErr_WarnFormat(PyExc_DeprecationWarning, 1,
+  } else if (PyErr_WarnFormat(PyExc_DeprecationWarning, level,
                               "%s.__cuda_stream__ is a value; it should be a method that returns (0, address)",
                               type) < 0) {
     throw nb::python_error();
@@ -380,7 +380,8 @@ void bind_stream(nb::module_& module) {
   add_shortcut<wait_directly>(cls, "wait");
   add_shortcut<sync_directly>(cls, "sync");
   bind_stream_operations(cls);
-  module.def("_stream_from_protocol", [](nb::handle object) { return new PyStream(stream_from_protocol(object)); });
+  module.def("_stream_from_protocol",
+             [](nb::handle object) { return new PyStream(stream_from_protocol(object, 2)); });  // for Device, of Python
   const nb::object legacy =
       nb::cast(new PyStream(Stream::legacy_default().share(), true), nb::rv_policy::take_ownership);
   module.attr("LEGACY_DEFAULT_STREAM") = legacy;
