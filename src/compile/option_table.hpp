@@ -168,10 +168,12 @@ struct OptionLine {
     return said == Use::on || said == Use::value || (said == Use::off && off_is_said);
   }
 
-  /// The flags of `column`, where this option is used.
+  /// The flags of `column`, where this option is used: most are not.
   void add_flags(PlacedTexts& flags, const Handling& column, const Options& o) const {
-    const Use said = use(o);
-    if (said == Use::unset) return;
+    if (const Use said = use(o); said != Use::unset) add_said_flags(flags, column, o, said);
+  }
+
+  [[gnu::noinline]] void add_said_flags(PlacedTexts& flags, const Handling& column, const Options& o, Use said) const {
     const std::string flag = column.flag;
     switch (column.way) {
       case Handling::Way::flag:
