@@ -115,6 +115,7 @@ bool has_attribute(nb::handle object, PyObject* name) {
 }
 
 struct Names {
+  PyObject* itemsize = PyUnicode_InternFromString("itemsize");
   PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
   PyObject* detach = PyUnicode_InternFromString("detach");
   PyObject* dlpack = PyUnicode_InternFromString("__dlpack__");
@@ -232,7 +233,9 @@ nb::object as_view(nb::handle object) {
 
 void check_itemsize(nb::handle dtype, const StridedLayout& layout) {
   if (dtype.is_none()) return;
-  const auto size = nb::cast<std::int64_t>(dtype.attr("itemsize"));
+  const auto told = nb::steal(PyObject_GetAttr(dtype.ptr(), names().itemsize));
+  if (!told.is_valid()) throw nb::python_error();
+  const auto size = nb::cast<std::int64_t>(told);
   if (size == layout.itemsize()) return;
   throw nb::value_error(("elements of " + std::to_string(layout.itemsize()) + " bytes cannot be of dtype " +
                          nb::str(dtype).c_str() + ", which has " + std::to_string(size))
