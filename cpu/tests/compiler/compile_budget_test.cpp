@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "cpu/loader/cache/kernel_cache.hpp"
 #include "cpu/tests/api/own_folder.hpp"
@@ -108,6 +109,29 @@ Words results_of_meeting_values(unsigned count) {
   return results;
 }
 
+/// Straight code in which each register is written once, as compilers make it, and some are read behind it.
+std::string kernel_of_single_values(unsigned count) {
+  std::string body = ".reg .u32 %v<" + std::to_string(count) + ">;\nmov.u32 %v0, %r0;\nmov.u32 %v1, 1;\n";
+  const auto value = [](unsigned n) { return "%v" + std::to_string(n); };
+  for (unsigned n = 2; n < count; ++n)
+    body += (n % 2 == 0 ? "mad.lo.u32 " : "xor.b32 ") + value(n) + ", " + value(n - 1) + ", " + value(n - 2) +
+            (n % 2 == 0 ? ", " + std::to_string(n) : "") + ";\n";
+  body += "setp.eq.u32 %p0, %r0, 5;\n@%p0 bra over;\nadd.u32 " + value(count - 1) + ", " + value(count - 2) +
+          ", 1;\nover:\nmov.u32 %r1, " + value(count - 1) + ";\n";
+  return kernel(body);
+}
+
+Words results_of_single_values(unsigned count) {
+  Words results;
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    std::uint32_t before = thread, last = 1;
+    for (std::uint32_t n = 2; n < count; ++n)
+      before = std::exchange(last, n % 2 == 0 ? last * before + n : last ^ before);
+    results.push_back(thread == 5 ? last : before + 1);
+  }
+  return results;
+}
+
 class CompileBudget : public OwnFolder {};
 
 TEST_F(CompileBudget, a_vector_form_that_takes_too_long_gives_way_to_the_scalar_one_and_is_not_tried_again) {
@@ -153,6 +177,13 @@ TEST_F(CompileBudget, a_scalar_form_that_takes_too_long_is_not_optimised_and_not
   TestModule scalar(long_straight_kernel(too_many_steps), FormOfCode::Scalar);
   EXPECT_EQ(run_on_table(scalar), results_of_long_straight_kernel(too_many_steps));
   EXPECT_EQ(scalar.refusal, "the time that its scalar form takes to optimise");
+}
+
+TEST_F(CompileBudget, long_straight_code_of_registers_that_are_written_once_is_optimised) {
+  constexpr unsigned registers = 8000;
+  TestModule module(kernel_of_single_values(registers), FormOfCode::Scalar);
+  EXPECT_EQ(run_on_table(module), results_of_single_values(registers));
+  EXPECT_EQ(module.refusal, "");
 }
 
 TEST_F(CompileBudget, values_that_meet_in_many_blocks_are_right_however_many_there_was_time_for) {
