@@ -180,6 +180,8 @@ class Block final : public Resident {
   bool release_converging();
   /// Lanes at an operation whose mask does not name them, when no thread of the block can do anything else.
   bool release_unnamed();
+  /// Those of them whose masks name lanes that are not there and cannot come any more.
+  bool release_left_behind();
   // For the checker: block_sync_checks.cpp.
   void check_barrier(const Barrier& barrier);
   void check_deadlock(const std::string& standings);

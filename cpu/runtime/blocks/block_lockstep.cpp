@@ -2,7 +2,9 @@
 // between them wait in the scalar form for each other before each (cucpu_lockstep, cpu/analysis/lanes/lockstep.hpp),
 // and go on together here. So do those at an operation whose mask names others only, as `__ballot_sync(lanes below, p)`
 // does: undefined in CUDA, but converged lanes of a GPU come to it together, and each gets what the lanes that it names
-// brought.
+// brought. Where the lanes that it names have met without them and are waiting further on, each goes on with what an
+// operation of no lanes gives: what it gets counts for nothing, as in a `__shfl_down_sync(lanes of the data, v, n)` by
+// all lanes of the warp, but the others wait for it at the next barrier.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -73,8 +75,20 @@ bool Block::release_unnamed() {
       return is_of_warp(one) && go_on(one.convergent);
     });
   }
+  if (!released && ready_.empty()) released = release_left_behind();
   has_progressed_ |= released;
   return released;
+}
+
+bool Block::release_left_behind() {
+  if (unnamed_.empty()) return false;
+  for (const std::vector<Unnamed> left = std::exchange(unnamed_, {}); const Unnamed& one : left) {
+    ConvergentOperation convergent = one.convergent;
+    convergent.arrived = 1u << one.linear % lane_count;
+    complete(one.linear / lane_count, convergent, 0);
+    make_ready(one.linear);
+  }
+  return true;
 }
 
 }  // namespace cucore::cpu::runtime

@@ -227,6 +227,37 @@ TEST_F(Kernels, lanes_whose_masks_name_only_others_get_what_those_brought) {
   }
 }
 
+TEST_F(Kernels, lanes_whose_masks_name_only_others_go_on_when_those_have) {
+  // All lanes bring a value down to those that have data, as HeCBench's bsw does, and meet at a barrier.
+  ASSERT_OK(cuModuleLoadData(&module, R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry down(.param .u64 out)
+{
+  .reg .pred %none;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  add.u32 %r2, %r1, 100;
+  shfl.sync.down.b32 %r3, %r2, 2, 31, 0x3f;
+  add.u32 %r2, %r2, %r3;
+  shfl.sync.down.b32 %r3, %r2, 1, 31, 0x3f;
+  vote.sync.any.pred %none, 0, 0x3f;
+  bar.warp.sync 0x3f;
+  bar.sync 0;
+  st.global.u32 [%rd3], %r3;
+  ret;
+})"));
+  auto* const out = device_array<std::uint32_t>(40);
+  ASSERT_OK(launch(kernel("down"), 1, 40, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  for (const std::uint32_t first : {0, 32})
+    for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(2 * (first + i + 1 + 100) + 2, out[first + i]) << i;
+}
+
 TEST_F(Kernels, recursion_fits_in_the_default_stack) {
   int* const out = device_array<int>(1);
   ASSERT_OK(launch(kernel("recurse"), 1, 1, nullptr, 10, out));
