@@ -52,16 +52,27 @@ bool has_independent_threads(const ptx::Module& module, const Reach& reach) {
 
 bool exchanges_by_convergent_operations(const ptx::Module& module, const Reach& reach) {
   if (!reach.needs_fibers || reach.names_other_blocks) return false;
-  const bool is_in_step = !reach.exchanges.empty() || !reach.lockstep.empty();
-  if (is_in_step && (reach.gives_anew || !reach.waits)) return false;
+  if (reach.gives_anew || (!reach.exchanges.empty() && !reach.waits)) return false;
   if (!reach.kernels.empty() || reach.reads_reserved_shared) return false;
   return std::none_of(reach.functions.begin(), reach.functions.end(), [&](ptx::FunctionId id) {
-    const ptx::Function& function = module.functions[id];
-    return (reach.observes[id] && !reach.waits) ||
-           std::any_of(function.body.begin(), function.body.end(), [&](const ptx::Instruction& instruction) {
-             return instruction.opcode == Opcode::Activemask || (instruction.opcode == Opcode::Red && !reach.waits) ||
-                    is_indirect_call(instruction) || calls_the_runtime(module, instruction);
-           });
+    const std::vector<ptx::Instruction>& body = module.functions[id].body;
+    const auto in_step = reach.lockstep.find(id);
+    for (std::uint32_t i = 0; i < body.size(); ++i) {
+      const ptx::Instruction& instruction = body[i];
+      if (instruction.opcode == Opcode::Activemask || is_indirect_call(instruction) ||
+          calls_the_runtime(module, instruction))
+        return true;
+      if (reach.waits) continue;
+      // What a lane reads there the others of its warp have just written, in any form.
+      const auto& spaces = instruction.spaces;
+      const bool is_in_step =
+          in_step != reach.lockstep.end() && instruction.opcode == Opcode::Ld && instruction.has(Modifier::Volatile) &&
+          (in_step->second.contains(i) || std::find(spaces.begin(), spaces.end(), ptx::Space::Shared) != spaces.end());
+      if ((is_observation(instruction) && !is_in_step) || is_fence(instruction.opcode) ||
+          instruction.opcode == Opcode::Red)
+        return true;
+    }
+    return false;
   });
 }
 

@@ -15,7 +15,8 @@ bool has_independent_threads(const ptx::Module& module, const Reach& reach);
 
 /// Whether a kernel's threads exchange values by convergent operations (barriers, warp operations), and have what other
 /// blocks may not touch besides, so that it makes no difference either in what form it runs: no atomics, and no lanes
-/// that count on running in step, but where it waits for other blocks, whose order nobody knows anyway.
+/// that count on running in step but by volatile accesses of shared memory, which keep them in step in all forms. Where
+/// it waits for other blocks, whose order nobody knows anyway, it may have both.
 bool exchanges_by_convergent_operations(const ptx::Module& module, const Reach& reach);
 
 /// Instructions of all functions that a kernel reaches.

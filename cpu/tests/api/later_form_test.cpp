@@ -88,6 +88,19 @@ wait:
   bar.sync 0;
 )";
 
+/// Words from lane to lane, with no barrier between.
+constexpr const char* in_step_by_volatile_accesses = R"(
+  .shared .align 4 .b32 s[288];
+  mov.u32 %r6, s;
+  shl.b32 %r7, %r4, 2;
+  add.u32 %r7, %r6, %r7;
+  bar.sync 0;
+  ld.volatile.shared.u32 %r3, [%r7+64];
+  st.volatile.shared.u32 [%r7], %r3;
+  ld.volatile.shared.u32 %r3, [%r7+32];
+  st.volatile.shared.u32 [%r7], %r3;
+)";
+
 std::size_t compiled() {
   std::size_t count = 0;
   cucore_cpu_kernel_counts(&count, nullptr);
@@ -197,6 +210,7 @@ TEST_F(LaterForm, a_kernel_whose_threads_only_meet_changes_between_blocks) {
       {"a barrier", "bar.sync 0;"},
       {"a warp operation", "shfl.sync.idx.b32 %r6, %r5, 0, 31, -1;"},
       {"lanes in step where blocks wait", in_step_where_blocks_wait},
+      {"lanes in step by volatile accesses", in_step_by_volatile_accesses},
   };
   std::uint32_t number = 63;
   for (const auto& [kind, more] : kinds) {
