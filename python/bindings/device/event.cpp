@@ -45,7 +45,6 @@ void sync(const PyEvent& self, nb::handle timeout) {
 }
 
 bool is_done(const PyEvent& self) {
-  if (!self.is_open()) self.share();  // which says so
   const PyEvent::Lent event(self);
   const WithoutGil released{WithoutGil::held};
   return (*event).is_done();
