@@ -383,6 +383,7 @@ KERNEL histogram_k(const unsigned char* in, unsigned* bins, int n) {
   __syncthreads();
   atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
 }
+KERNEL clear_k(int* count) { *count = 0; }
 KERNEL compact_k(const int* in, int* out, int* count, int n) {
   int i = AT, lane = threadIdx.x % 32;
   bool keeps = i < n && in[i] > 0;

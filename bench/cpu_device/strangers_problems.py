@@ -324,7 +324,8 @@ def compact(n=1 << 20):
         kept = right["count"][0]
         return left["count"][0] == kept and (np.sort(left["out"][:kept]) == np.sort(right["out"][:kept])).all()
 
-    return Problem(arrays, (n,), [("compact_k", *line(n), (*arrays, i32(n)))], [], n, check)
+    launches = [("clear_k", 1, 1, ("count",)), ("compact_k", *line(n), (*arrays, i32(n)))]
+    return Problem(arrays, (n,), launches, [], n, check)
 
 
 @problem
