@@ -45,12 +45,17 @@ Words results_of_long_straight_kernel(unsigned steps) {
 struct ScatteredLoads {
   unsigned count;
   bool has_atomic = false;  ///< so that launches wait for vectors
+  bool diverge = false;     ///< lanes, before the first load, for as many rounds as the low bits of their number say
 };
 constexpr unsigned loads_of_a_loop = 48;
 
 /// In loops, whose blocks stay apart: of one round, as the table's first word says.
 std::string kernel_of(const ScatteredLoads& loads) {
   std::string body = "mov.u32 %r1, %r0;\n";
+  if (loads.diverge)
+    body +=
+        "and.b32 %r5, %r0, 3;\nturn:\nsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra together;\nmad.lo.u32 %r1, %r1, %r1, 3;\n"
+        "sub.u32 %r5, %r5, 1;\nbra turn;\ntogether:\n";
   for (unsigned n = 0; n < loads.count; ++n) {
     const std::string label = "again" + std::to_string(n / loads_of_a_loop);
     if (n % loads_of_a_loop == 0) body += "ld.global.u32 %r4, [%a0];\n" + label + ":\n";
@@ -70,6 +75,7 @@ Words results_of(const ScatteredLoads& loads) {
   Words results;
   for (std::uint32_t thread = 0; thread < threads; ++thread) {
     std::uint32_t value = thread;
+    for (unsigned round = 0; loads.diverge && round < thread % 4; ++round) value = value * value + 3;
     for (std::uint32_t n = 0; n < loads.count; ++n) value += word_of_table((value ^ (n % threads)) & 31);
     results.push_back(value);
   }
@@ -159,6 +165,14 @@ TEST_F(CompileBudget, a_shorter_kernel_of_the_same_kind_has_its_vector_form) {
 
 TEST_F(CompileBudget, a_kernel_whose_threads_meet_has_more_time) {
   constexpr ScatteredLoads loads{.count = too_many_loads};
+  TestModule module(kernel_of(loads), FormOfCode::Vector);
+  module.march = plain_processor;
+  EXPECT_EQ(run_on_table(module), results_of(loads));
+  EXPECT_EQ(module.refusal, "");
+}
+
+TEST_F(CompileBudget, lanes_that_come_together_again_need_no_second_version_of_what_follows) {
+  constexpr ScatteredLoads loads{.count = 220, .has_atomic = true, .diverge = true};
   TestModule module(kernel_of(loads), FormOfCode::Vector);
   module.march = plain_processor;
   EXPECT_EQ(run_on_table(module), results_of(loads));

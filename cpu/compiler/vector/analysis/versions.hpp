@@ -1,10 +1,17 @@
-// Which versions of its blocks a kernel needs: the full one alone, or the masked one, too.
+// Which versions of its blocks a kernel needs: the full one alone, or the masked one, too; how far that goes:
+// masked_blocks.hpp.
 #pragma once
 
 #include "cpu/compiler/vector/analysis/control_flow.hpp"
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 
 namespace cucore::cpu::compiler {
+
+/// Whether groups return at barriers. A group that is the whole block need not: all its lanes that live arrive
+/// together; and one on a fiber waits there.
+inline bool groups_wait(const ControlFlow& flow, const VectorWidth& width) {
+  return flow.has_barriers() && width.threads() > width.group() && !width.on_fibers;
+}
 
 /// The block that only some lanes execute before a branch's two ways join, if it is worth running under a mask in the
 /// full version; null if the branch has no such form, or if values would lose their stride where the ways join.

@@ -27,15 +27,15 @@ class GroupEmitter {
       if (c_.has_full_version && !c_.chains[Full].continues(block)) {
         if (Result<void> done = emit_chain(block, Full); !done) return std::move(done).failure();
       }
-      if (c_.has_masked_version && !c_.chains[Masked].continues(block)) {
+      if (blocks_.body(block, Masked) != nullptr) {
         blocks_.emit_dispatch(block);
         if (Result<void> done = emit_chain(block, Masked); !done) return std::move(done).failure();
       }
     }
-    if (c_.has_masked_version) blocks_.emit_end();
+    blocks_.emit_end();
     // In registers every value of the masked version would be looked after wherever lanes may go on, which are as many
     // places as there are blocks: the code would grow with the square of its size.
-    const std::size_t growth = c_.group->getInstructionCount() * c_.flow.order.size();
+    const std::size_t growth = c_.group->getInstructionCount() * c_.masked_blocks.size();
     if (growth > cost_model::largest_growth_of_group) {
       values_.keep_masked_version_in_memory();
       blocks_.keep_masks_in_memory();
@@ -53,8 +53,8 @@ class GroupEmitter {
     if (version == Full) {
       c_.active.set_all();
     } else {
-      c_.active.set(blocks_.take_waiting(block));
-      transitions_.return_to_full_version(block);
+      transitions_.enter_masked_version(block);
+      if (!c_.masked_blocks.has(block)) return {};
     }
     for (; block != nullptr; block = c_.chains[version].next(block))
       if (Result<void> done = emit_block(block); !done) return done;

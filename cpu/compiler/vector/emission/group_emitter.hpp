@@ -1,11 +1,11 @@
 // Emits the vector form of a kernel: from its scalar form in SSA, a function that runs one group of threads, in chunks
 // of SIMD lanes, in lockstep.
 //
-// There are two versions of every block (version_blocks.hpp). The full one runs while all lanes of the group go the
-// same way. Where lanes diverge, it hands what is live to the masked version; where all have reconverged, that goes
-// back (transitions.hpp). Values that other blocks use live in stack slots (values.hpp). A short side that some lanes
-// take, the full version runs under a mask itself (predication.hpp); if lanes can diverge for nothing else, there is no
-// masked version.
+// There are two versions of blocks (version_blocks.hpp). The full one runs while all lanes of the group go the same
+// way. Where lanes diverge, it hands what is live to the masked version; where all have reconverged, that goes back
+// (transitions.hpp). So only blocks that lanes can come to while others are elsewhere have a masked version
+// (analysis/masked_blocks.hpp). Values that other blocks use live in stack slots (values.hpp). A short side that some
+// lanes take, the full version runs under a mask itself (predication.hpp).
 //
 // What steps evenly from lane to lane through the whole group is one number in the full version: a loop over a grid has
 // one index for all its chunks, and the first lane and the last say whether all stay in it (branches.hpp).

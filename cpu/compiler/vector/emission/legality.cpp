@@ -14,7 +14,7 @@
 #include "cpu/compiler/vector/analysis/polls.hpp"
 #include "cpu/compiler/vector/analysis/refusal.hpp"
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
-#include "cpu/compiler/vector/state/barriers.hpp"
+#include "cpu/compiler/vector/analysis/versions.hpp"
 
 namespace cucore::cpu::compiler {
 

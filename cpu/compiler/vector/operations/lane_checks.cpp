@@ -11,8 +11,8 @@
 #include "cpu/compiler/checks/marks.hpp"
 #include "cpu/compiler/vector/analysis/checked_accesses.hpp"
 #include "cpu/compiler/vector/analysis/refusal.hpp"
+#include "cpu/compiler/vector/analysis/versions.hpp"
 #include "cpu/compiler/vector/state/access_types.hpp"
-#include "cpu/compiler/vector/state/barriers.hpp"
 
 namespace cucore::cpu::compiler {
 

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
+#include "cpu/compiler/vector/analysis/versions.hpp"
 
 namespace cucore::cpu::compiler {
 
@@ -65,10 +66,12 @@ Barriers::Barriers(EmissionContext& context, VectorValues& values) : c_(context)
   lay_out_frame();
 }
 
-std::vector<Instruction*> Barriers::alive_after(BasicBlock* barrier) const {
+std::vector<Instruction*> Barriers::alive_after(BasicBlock* barrier, Version version) const {
+  if (version == Masked && !c_.masked_blocks.has(barrier)) return {};
   std::vector<Instruction*> live = c_.flow.live_in().lookup(barrier->getSingleSuccessor());
   std::erase_if(live, [&](Instruction* value) {
-    return llvm::isa<llvm::AllocaInst>(value) || thread_field(value, c_.scalar).has_value();
+    return llvm::isa<llvm::AllocaInst>(value) || thread_field(value, c_.scalar).has_value() ||
+           (version == Masked && !c_.masked_blocks.needs(value));
   });
   return live;
 }
@@ -81,9 +84,8 @@ void Barriers::lay_out_frame() {
   std::vector<std::pair<Instruction*, Version>> owners;
   llvm::DenseMap<Instruction*, std::size_t> found[2];
   for (std::size_t n = 0; n < barriers_.size(); ++n) {
-    for (Instruction* value : alive_after(barriers_[n])) {
-      for (const Version version : {Full, Masked}) {
-        if (version == Masked && !c_.has_masked_version) continue;
+    for (const Version version : {Full, Masked}) {
+      for (Instruction* value : alive_after(barriers_[n], version)) {
         auto [at, is_new] = found[version].try_emplace(value, waiting.size());
         if (is_new) {
           const Slots& slots = values_.slots_of(value, version);
@@ -127,7 +129,7 @@ BasicBlock* Barriers::emit_resumption() {
 void Barriers::suspend(BasicBlock* barrier, const Slots& alive) {
   const auto number = std::find(barriers_.begin(), barriers_.end(), barrier) - barriers_.begin();
   llvm::ConstantInt* point = b.getInt32(first_barrier_point + 2 * static_cast<std::uint32_t>(number) + c_.version);
-  const std::vector<Instruction*> live = alive_after(barrier);
+  const std::vector<Instruction*> live = alive_after(barrier, c_.version);
   auto for_each_part = [&](const auto& act) {
     for (Instruction* value : live) {
       const Slots& slots = values_.slots_of(value, c_.version);

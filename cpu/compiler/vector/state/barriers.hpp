@@ -18,12 +18,6 @@ constexpr std::uint32_t point_start = 1;
 
 constexpr std::uint64_t frame_alignment = 64;  ///< the best alignment for the widest loads and stores
 
-/// Whether groups return at barriers. A group that is the whole block need not: all its lanes that live arrive
-/// together; and one on a fiber waits there.
-inline bool groups_wait(const ControlFlow& flow, const VectorWidth& width) {
-  return flow.has_barriers() && width.threads() > width.group() && !width.on_fibers;
-}
-
 class Barriers {
  public:
   Barriers(EmissionContext& context, VectorValues& values);
@@ -44,7 +38,7 @@ class Barriers {
   static constexpr std::uint32_t first_barrier_point = 2;  ///< two for each barrier: it may wait in either version
 
   void lay_out_frame();
-  std::vector<llvm::Instruction*> alive_after(llvm::BasicBlock* barrier) const;
+  std::vector<llvm::Instruction*> alive_after(llvm::BasicBlock* barrier, Version version) const;
   llvm::Value* in_frame(std::uint64_t offset);
 
   EmissionContext& c_;

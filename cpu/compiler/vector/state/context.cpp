@@ -7,7 +7,6 @@
 
 #include "cpu/compiler/checks/mark_calls.hpp"
 #include "cpu/compiler/vector/analysis/versions.hpp"
-#include "cpu/compiler/vector/state/barriers.hpp"
 
 namespace cucore::cpu::compiler {
 namespace {
@@ -36,7 +35,7 @@ EmissionContext::EmissionContext(llvm::Function& scalar_form, const ControlFlow&
       masked(std::move(masked_strides)),
       overtaking(std::move(overtaking_lanes)),
       has_full_version(!masks_only),
-      has_masked_version(masks_only || may_leave_full_version(flow, full, width)),
+      masked_blocks(flow, full, masked, width, masks_only),
       chains{chains_of(Full), chains_of(Masked)},
       b(scalar.getContext()),
       group(new_group(scalar, b, host)),
@@ -52,7 +51,9 @@ Chains EmissionContext::chains_of(Version chained) const {
     // What is looked at is there twice and goes on from slots, as does a group that has waited at a barrier.
     if (llvm::any_of(before, is_looked_at) || llvm::any_of(entered, is_looked_at)) return true;
     if (is_block_barrier(before.front()) && groups_wait(flow, width)) return true;
+    if (masked_blocks.return_at(&entered) != MaskedBlocks::Return::Never) return true;
     if (chained == Full) return false;
+    if (masked_blocks.has(&before) != masked_blocks.has(&entered)) return true;
     if (is_block_barrier(entered.front()) || is_poll(entered.front())) return true;  // some lanes wait there for others
     return has_full_version && llvm::any_of(entered, may_bail_out);
   });

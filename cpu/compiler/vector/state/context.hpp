@@ -10,6 +10,7 @@
 #include "cpu/compiler/emitters/module_emitter.hpp"
 #include "cpu/compiler/vector/analysis/chains.hpp"
 #include "cpu/compiler/vector/analysis/control_flow.hpp"
+#include "cpu/compiler/vector/analysis/masked_blocks.hpp"
 #include "cpu/compiler/vector/analysis/overtaking.hpp"
 #include "cpu/compiler/vector/state/active_lanes.hpp"
 
@@ -61,7 +62,7 @@ class EmissionContext {
   const StrideAnalysis masked;
   const Overtaking overtaking;
   const bool has_full_version;
-  const bool has_masked_version;
+  const MaskedBlocks masked_blocks;
   const Chains chains[2];  ///< by version
   llvm::IRBuilder<> b;
 

@@ -3,11 +3,8 @@
 
 #include <llvm/IR/Instructions.h>
 
-#include <algorithm>
 #include <utility>
 #include <vector>
-
-#include "cpu/compiler/cost/cost_model.hpp"
 
 namespace cucore::cpu::compiler {
 
@@ -26,19 +23,6 @@ Value* as_number(llvm::IRBuilder<>& b, Value* value) {
 
 }  // namespace
 
-Transitions::Transitions(EmissionContext& context, VectorValues& values, VersionBlocks& blocks)
-    : c_(context), values_(values), blocks_(blocks), b(context.b) {
-  if (!c_.has_full_version) return;
-  for (BasicBlock* block : c_.masked.divergent_branches()) {
-    BasicBlock* point = c_.flow.reconvergence_point(block);
-    if (point == nullptr || llvm::isa<llvm::ReturnInst>(point->front())) continue;
-    // A block whose checks fail is left for its masked version, which must then go on.
-    const bool may_bail_out =
-        std::any_of(point->begin(), point->end(), [&](const Instruction& each) { return c_.full.checks(&each); });
-    if (!may_bail_out) reconvergence_points_.insert(point);
-  }
-}
-
 void Transitions::write_phis(BasicBlock* from, BasicBlock* to, Version version, llvm::ArrayRef<Value*> mask) {
   std::vector<std::pair<llvm::PHINode*, VectorValue>> values;
   const StrideAnalysis& strides_there = version == Full ? c_.full : c_.masked;
@@ -54,6 +38,7 @@ void Transitions::write_phis(BasicBlock* from, BasicBlock* to, Version version, 
 }
 
 void Transitions::move_to_masked_version(Instruction* value) {
+  if (llvm::isa<llvm::AllocaInst>(value) || !c_.masked_blocks.needs(value)) return;
   const VectorValue moved = values_.converted(value, c_.masked.of(value));
   values_.store(value, moved.parts, Masked);
 }
@@ -63,7 +48,7 @@ void Transitions::leave_full_version(const Divergence& divergence) {
   llvm::DenseSet<Instruction*> moved;
   for (std::size_t t = 0; t < std::size(targets); ++t) {
     for (Instruction* live : c_.flow.live_in().lookup(targets[t])) {
-      if (!llvm::isa<llvm::AllocaInst>(live) && moved.insert(live).second) move_to_masked_version(live);
+      if (moved.insert(live).second) move_to_masked_version(live);
     }
     for (unsigned k = 0; k < c_.width.chunks; ++k) blocks_.set_waiting(targets[t], k, masks[t][k]);
   }
@@ -75,31 +60,13 @@ void Transitions::leave_full_version(const Divergence& divergence) {
 
 void Transitions::bail_out(BasicBlock* block) {
   for (llvm::PHINode& phi : block->phis()) move_to_masked_version(&phi);
-  for (Instruction* live : c_.flow.live_in().lookup(block)) {
-    if (!llvm::isa<llvm::AllocaInst>(live)) move_to_masked_version(live);
-  }
+  for (Instruction* live : c_.flow.live_in().lookup(block)) move_to_masked_version(live);
   Value* all = c_.all_lanes();
   for (unsigned k = 0; k < c_.width.chunks; ++k) {
     blocks_.set_waiting(block, k, all);
     b.CreateStore(all, blocks_.alive()[k]);
   }
-  b.CreateBr(blocks_.dispatch(block));
-}
-
-/// What the block finds in slots.
-std::vector<Instruction*> Transitions::live_at(BasicBlock* block) const {
-  std::vector<Instruction*> live = c_.flow.live_in().lookup(block);
-  for (llvm::PHINode& phi : block->phis()) live.push_back(&phi);
-  std::erase_if(live, [](Instruction* value) { return llvm::isa<llvm::AllocaInst>(value); });
-  return live;
-}
-
-bool Transitions::may_return(BasicBlock* block, llvm::ArrayRef<Instruction*> live) const {
-  if (!reconvergence_points_.contains(block)) return false;
-  const auto is_tested = [&](Instruction* value) { return c_.masked.of(value).kind != c_.full.of(value).kind; };
-  return llvm::count_if(live, is_tested) <= cost_model::most_tests &&
-         // Packed halves are not compared.
-         llvm::none_of(live, [&](Instruction* value) { return value->getType()->isVectorTy() && is_tested(value); });
+  b.CreateBr(blocks_.entry_after_full_version(block));
 }
 
 /// The parts of a value if it has the stride that it has in the full version; else `same` becomes false.
@@ -132,25 +99,36 @@ Parts Transitions::claimed(Instruction* value, Value*& same) {
   return claim.parts;
 }
 
-void Transitions::return_to_full_version(BasicBlock* block) {
-  const std::vector<Instruction*> live = live_at(block);
-  if (!may_return(block, live)) return;
-  auto* tries = c_.new_block("whole.again");
-  auto* goes_back = c_.new_block("back");
-  auto* stays = c_.new_block("stays");
-  const Parts expected(c_.width.chunks, c_.all_lanes());
-  b.CreateCondBr(are_equal(b, c_.active.bits(), expected), tries, stays);
-  b.SetInsertPoint(tries);
+void Transitions::enter_masked_version(BasicBlock* block) {
+  const MaskedBlocks::Return returns = c_.masked_blocks.return_at(block);
+  if (returns != MaskedBlocks::Return::Never) return_to_full_version(block, returns);
+  if (returns == MaskedBlocks::Return::Always) return;
+  c_.active.set(blocks_.waiting(block));
+  blocks_.forget_waiting(block);
+}
+
+void Transitions::return_to_full_version(BasicBlock* block, MaskedBlocks::Return returns) {
   const Known before = c_.known;
+  BasicBlock* const stays = blocks_.behind_return(block);
+  if (returns == MaskedBlocks::Return::IfSame) {
+    auto* tries = c_.new_block("whole.again");
+    const Parts expected(c_.width.chunks, c_.all_lanes());
+    b.CreateCondBr(are_equal(b, blocks_.waiting(block), expected), tries, stays);
+    b.SetInsertPoint(tries);
+  }
   Value* same = b.getTrue();
   std::vector<std::pair<Instruction*, Parts>> values;
-  for (Instruction* value : live) values.emplace_back(value, claimed(value, same));
-  b.CreateCondBr(b.CreateFreeze(same), goes_back, stays);  // a register that nothing was written to may be live
-  b.SetInsertPoint(goes_back);
+  for (Instruction* value : c_.masked_blocks.brought_back(block)) values.emplace_back(value, claimed(value, same));
+  if (returns == MaskedBlocks::Return::IfSame) {
+    auto* goes_back = c_.new_block("back");
+    b.CreateCondBr(b.CreateFreeze(same), goes_back, stays);  // a register that nothing was written to may be live
+    b.SetInsertPoint(goes_back);
+  }
+  blocks_.forget_waiting(block);
   for (auto& [value, parts] : values) values_.store(value, parts, Full);
   b.CreateBr(blocks_.body(block, Full));
-  b.SetInsertPoint(stays);
   c_.known = before;
+  if (returns == MaskedBlocks::Return::IfSame) b.SetInsertPoint(stays);
 }
 
 }  // namespace cucore::cpu::compiler

@@ -87,7 +87,8 @@ VectorValue VectorValues::get(Value* value) {
 }
 
 void VectorValues::put(Instruction* instruction, VectorValue result) {
-  if (c_.chains[c_.version].is_used_outside(*instruction) || kept_for_end_.contains(instruction)) {
+  const bool is_needed = c_.version == Full || c_.masked_blocks.needs(instruction);
+  if ((is_needed && c_.chains[c_.version].is_used_outside(*instruction)) || kept_for_end_.contains(instruction)) {
     if (c_.version == Masked && c_.overtaking.passed_twice().contains(c_.block))
       store_under_mask(instruction, result, c_.active.bits());
     else

@@ -17,15 +17,18 @@ VersionBlocks::VersionBlocks(EmissionContext& context, VectorValues& values, Bar
     : c_(context), values_(values), barriers_(barriers), b(context.b) {
   for (BasicBlock* block : c_.flow.order) {
     if (c_.has_full_version && !c_.chains[Full].continues(block)) bodies_[Full][block] = c_.new_block("full");
-    if (c_.has_masked_version && !c_.chains[Masked].continues(block)) {
+    using Return = MaskedBlocks::Return;
+    const Return returns = c_.masked_blocks.return_at(block);
+    if ((c_.masked_blocks.has(block) && !c_.chains[Masked].continues(block)) || returns == Return::Always) {
       dispatches_[block] = c_.new_block("check");
       bodies_[Masked][block] = c_.new_block("masked");
+      if (returns == Return::IfSame) behind_returns_[block] = c_.new_block("stays");
       for (unsigned k = 0; k < c_.width.chunks; ++k) waiting_[block].push_back(c_.slot(c_.mask_type(), "waiting"));
     }
     place_locals(block);
   }
   for (unsigned k = 0; k < c_.width.chunks; ++k) alive_.push_back(c_.slot(c_.mask_type(), "alive"));
-  if (c_.has_masked_version) end_ = c_.new_block("end");
+  if (!c_.masked_blocks.empty()) end_ = c_.new_block("end");
 }
 
 void VersionBlocks::place_locals(BasicBlock* block) {
@@ -95,12 +98,22 @@ void VersionBlocks::emit_dispatch(BasicBlock* block) {
 BasicBlock* VersionBlocks::next_dispatch(BasicBlock* block, llvm::ArrayRef<BasicBlock*> targets) const {
   unsigned next = c_.flow.index(block) + 1;
   for (BasicBlock* target : targets) next = std::min(next, c_.flow.index(target));
-  for (; next < c_.flow.order.size(); ++next)
-    if (BasicBlock* dispatch = dispatches_.lookup(c_.flow.order[next])) return dispatch;
+  return dispatch_from(next);
+}
+
+BasicBlock* VersionBlocks::dispatch_from(unsigned index) const {
+  for (; index < c_.flow.order.size(); ++index)
+    if (BasicBlock* dispatch = dispatches_.lookup(c_.flow.order[index])) return dispatch;
   return end_;
 }
 
+BasicBlock* VersionBlocks::entry_after_full_version(BasicBlock* block) const {
+  BasicBlock* const behind = behind_return(block);
+  return behind != nullptr ? behind : dispatches_.lookup(block);
+}
+
 void VersionBlocks::emit_end() {
+  if (end_ == nullptr) return;
   b.SetInsertPoint(end_);
   if (!c_.flow.has_convergent_operations()) {
     b.CreateRet(b.getInt32(point_ended));
@@ -109,7 +122,7 @@ void VersionBlocks::emit_end() {
   Parts alive;
   for (llvm::AllocaInst* mask : alive_) alive.push_back(b.CreateLoad(c_.mask_type(), mask));
   auto* done = c_.new_block("done");
-  b.CreateCondBr(is_any_set(b, alive), dispatches_[c_.flow.order.front()], done);
+  b.CreateCondBr(is_any_set(b, alive), dispatch_from(0), done);
   b.SetInsertPoint(done);
   b.CreateRet(b.getInt32(point_ended));
 }
@@ -120,13 +133,14 @@ void VersionBlocks::keep_masks_in_memory() {
   for (llvm::AllocaInst* slot : alive_) EmissionContext::keep_in_memory(slot);
 }
 
-Parts VersionBlocks::take_waiting(BasicBlock* block) {
+Parts VersionBlocks::waiting(BasicBlock* block) {
   Parts lanes;
-  for (llvm::AllocaInst* waiting : waiting_[block]) {
-    lanes.push_back(b.CreateLoad(c_.mask_type(), waiting));
-    b.CreateStore(llvm::ConstantInt::get(c_.mask_type(), 0), waiting);
-  }
+  for (llvm::AllocaInst* waiting : waiting_[block]) lanes.push_back(b.CreateLoad(c_.mask_type(), waiting));
   return lanes;
+}
+
+void VersionBlocks::forget_waiting(BasicBlock* block) {
+  for (llvm::AllocaInst* waiting : waiting_[block]) b.CreateStore(llvm::ConstantInt::get(c_.mask_type(), 0), waiting);
 }
 
 void VersionBlocks::add_waiting(BasicBlock* block, llvm::ArrayRef<Value*> lanes) {

@@ -22,16 +22,21 @@ class VersionBlocks {
   /// Enters the masked version of a block if lanes wait for it; at a barrier or where they poll together, once all have
   /// come that have not ended.
   void emit_dispatch(llvm::BasicBlock* block);
-  /// What is after the last block of the masked version.
+  /// What is after the last block of the masked version, if there is one.
   void emit_end();
 
   /// Where the masked version looks for waiting lanes after `block`: behind it, or at the head of a loop it goes back
   /// to.
   llvm::BasicBlock* next_dispatch(llvm::BasicBlock* block, llvm::ArrayRef<llvm::BasicBlock*> targets) const;
-  llvm::BasicBlock* dispatch(llvm::BasicBlock* block) const { return dispatches_.lookup(block); }
+  /// Where the masked version of a block begins whose full version has given up: lanes that wait for it, all of them,
+  /// do not return.
+  llvm::BasicBlock* entry_after_full_version(llvm::BasicBlock* block) const;
+  /// The part of a block's masked version that is behind the question whether lanes return.
+  llvm::BasicBlock* behind_return(llvm::BasicBlock* block) const { return behind_returns_.lookup(block); }
 
-  /// The lanes that wait for a block, which wait no longer.
-  Parts take_waiting(llvm::BasicBlock* block);
+  Parts waiting(llvm::BasicBlock* block);
+  /// No lanes wait for a block any longer.
+  void forget_waiting(llvm::BasicBlock* block);
   /// Has lanes wait for a block besides others.
   void add_waiting(llvm::BasicBlock* block, llvm::ArrayRef<llvm::Value*> lanes);
   /// Has these lanes alone wait for a block.
@@ -43,6 +48,8 @@ class VersionBlocks {
 
  private:
   void place_locals(llvm::BasicBlock* block);
+  /// Of the first block from there on that has one.
+  llvm::BasicBlock* dispatch_from(unsigned index) const;
 
   EmissionContext& c_;
   VectorValues& values_;
@@ -50,6 +57,7 @@ class VersionBlocks {
   llvm::IRBuilder<>& b;
   llvm::DenseMap<llvm::BasicBlock*, llvm::BasicBlock*> bodies_[2];
   llvm::DenseMap<llvm::BasicBlock*, llvm::BasicBlock*> dispatches_;
+  llvm::DenseMap<llvm::BasicBlock*, llvm::BasicBlock*> behind_returns_;
   llvm::DenseMap<llvm::BasicBlock*, Slots> waiting_;  ///< lanes that wait to enter a block
   Slots alive_;                                       ///< lanes that have not returned
   llvm::BasicBlock* end_ = nullptr;
