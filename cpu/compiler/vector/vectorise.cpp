@@ -157,8 +157,9 @@ Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& reques
     if (!group) return std::move(group).failure();
     if (!is_too_large(*group->function)) return finish(scalar, request, *kernel, *group);
     const bool is_narrowest = kernel->width.group() == std::max(kernel->least, kernel->width.lanes);
-    // A fiber switch for each lane and step costs more than masks.
-    if (is_narrowest && (masked || !request.in_lockstep)) return refusal("its size in the vector form");
+    // The scalar form has a fiber for each lane, which costs more than masks.
+    const bool is_slow_without = request.in_lockstep || kernel->flow->has_convergent_operations();
+    if (is_narrowest && (masked || !is_slow_without)) return refusal("its size in the vector form");
     group->function->eraseFromParent();
     if (is_narrowest)
       masked = true;

@@ -45,6 +45,7 @@ Words results_of_long_straight_kernel(unsigned steps) {
 struct ScatteredLoads {
   unsigned count;
   bool has_atomic = false;  ///< so that launches wait for vectors
+  bool may_end = false;     ///< each lane, before the first load, so that not all may come to what follows; none does
   bool diverge = false;     ///< lanes, before the first load, for as many rounds as the low bits of their number say
 };
 constexpr unsigned loads_of_a_loop = 48;
@@ -52,6 +53,7 @@ constexpr unsigned loads_of_a_loop = 48;
 /// In loops, whose blocks stay apart: of one round, as the table's first word says.
 std::string kernel_of(const ScatteredLoads& loads) {
   std::string body = "mov.u32 %r1, %r0;\n";
+  if (loads.may_end) body += "ld.global.u32 %r6, [%a0+124];\nsetp.eq.u32 %p2, %r0, %r6;\n@%p2 ret;\n";
   if (loads.diverge)
     body +=
         "and.b32 %r5, %r0, 3;\nturn:\nsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra together;\nmad.lo.u32 %r1, %r1, %r1, 3;\n"
@@ -173,6 +175,14 @@ TEST_F(CompileBudget, a_kernel_whose_threads_meet_has_more_time) {
 
 TEST_F(CompileBudget, lanes_that_come_together_again_need_no_second_version_of_what_follows) {
   constexpr ScatteredLoads loads{.count = 220, .has_atomic = true, .diverge = true};
+  TestModule module(kernel_of(loads), FormOfCode::Vector);
+  module.march = plain_processor;
+  EXPECT_EQ(run_on_table(module), results_of(loads));
+  EXPECT_EQ(module.refusal, "");
+}
+
+TEST_F(CompileBudget, a_kernel_whose_threads_meet_is_under_masks_alone_where_both_versions_are_too_large) {
+  constexpr ScatteredLoads loads{.count = 300, .may_end = true};
   TestModule module(kernel_of(loads), FormOfCode::Vector);
   module.march = plain_processor;
   EXPECT_EQ(run_on_table(module), results_of(loads));
