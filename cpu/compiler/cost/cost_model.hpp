@@ -52,8 +52,9 @@ inline constexpr unsigned large_convergent_kernel = 800;
 inline constexpr unsigned middle_convergent_kernel = 400;
 inline constexpr unsigned warps_of_middle_kernel = 4;
 inline constexpr unsigned warps_of_small_kernel = 8;
-/// The most chunks of a group where code is not straight. Not measured by a committed bench.
-inline constexpr unsigned most_chunks = 16;
+/// The most chunks of a group where code is not straight. Set by cpu_device/short_programs.py: with 16 a compile takes
+/// longer than their vectors save, with 4 more barriers do (cpu_device/strangers.py).
+inline constexpr unsigned most_chunks = 8;
 /// Without: kernels up to the first size have groups of a warp, straight ones up to the second two chunks, others
 /// one. Not measured by a committed bench.
 inline constexpr unsigned small_kernel = 150;
