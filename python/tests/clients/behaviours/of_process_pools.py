@@ -46,6 +46,8 @@ device | y is x
 host | y is x
 """
 
+kept = []  # to the end: a pool that is collected warns, in whatever snippet runs then
+
 BEHAVIOURS = [
     *rows("there({way!r}, {name!r}, {value!r})", THERE, way="apply"),
     *each("there({way!r}, {name!r}, {value!r})", way=WAYS, name=["buffer"], value=["type(x)", "x.is_mapped, x.size"]),
@@ -95,11 +97,13 @@ def names(shared):
 
     @functools.cache
     def pool():
-        return spawning.Pool(1)
+        kept.append(spawning.Pool(1))
+        return kept[-1]
 
     @functools.cache
     def executor():
-        return concurrent.futures.ProcessPoolExecutor(1, mp_context=spawning)
+        kept.append(concurrent.futures.ProcessPoolExecutor(1, mp_context=spawning))
+        return kept[-1]
 
     @functools.cache
     def queues():
