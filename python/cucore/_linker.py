@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cucore import _seam
+from cucore._architecture import current_arch
 from cucore._checked import shown
 from cucore._errors import AttributeTypeError, CUDAError, NvJitLinkInputError
-from cucore._options import accept, current_arch
+from cucore._options import accept
 from cucore.typing import CompilerBackendType
 
 _SEQUENCES = ("kernels_used", "variables_used", "ptxas_options")  # the options that may be any

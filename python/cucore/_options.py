@@ -12,8 +12,9 @@ from os import PathLike
 from typing import Any
 
 from cucore import _seam
+from cucore._architecture import current_arch
 from cucore._checked import Checked, check_extra_sources, flag, shown, truth, whole
-from cucore._errors import AttributeTypeError, CUDAError
+from cucore._errors import AttributeTypeError
 
 
 def accept(cls, options, what="options", error=TypeError):
@@ -441,18 +442,6 @@ class ProgramOptions:
         return _seam.nvvm_flags(self, "" if target_type is None else str(target_type).lower())
 
 
-_DEFAULTS = {name: one.default for name, one in ProgramOptions.__dataclass_fields__.items()}
-
-
-def default_program_options():
-    """ProgramOptions(), for programs that give none: made in one step, since only the architecture depends on
-    anything."""
-    made = object.__new__(ProgramOptions)
-    made.__dict__.update(_DEFAULTS)
-    made.arch = current_arch()
-    return made
-
-
 # The fields that may be sequences, or mappings.
 _SEQUENCES = (
     "arch",
@@ -467,18 +456,6 @@ _SEQUENCES = (
     "extra_sources",
     "headers",
 )
-
-
-def current_arch():
-    """The current device's; None with no device, which the compile then reports as an error. A child of fork() cannot
-    ask, and is told so at once."""
-    try:
-        major, minor = _seam.device_compute_capability(_seam.current_device())
-    except (CUDAError, RuntimeError) as error:
-        if getattr(error, "name", "") == "CUDA_ERROR_NOT_INITIALIZED":
-            raise
-        return None
-    return f"sm_{major}{minor}"
 
 
 def _same(value, other):

@@ -3,6 +3,7 @@
 import warnings
 
 from cucore import _linker, _seam
+from cucore._architecture import current_arch
 from cucore._errors import (
     CUDAError,
     NVRTCOptionError,
@@ -11,12 +12,22 @@ from cucore._errors import (
     option_error,
 )
 from cucore._handles import nvrtcProgram
-from cucore._options import ProgramOptions, accept, default_program_options
+from cucore._options import ProgramOptions, accept
 from cucore.typing import CompilerBackendType, ObjectCodeFormatType, SourceCodeType
 
 _ProgramCache = _seam.ProgramCache
 FORMATS = {member.value: member.value for member in ObjectCodeFormatType}
 KINDS = {member.value: member.value for member in SourceCodeType}
+
+
+_DEFAULTS = {name: one.default for name, one in ProgramOptions.__dataclass_fields__.items()}
+
+
+def _default_options():
+    """ProgramOptions(), for programs that give none, in one step: only the architecture depends on anything."""
+    made = object.__new__(ProgramOptions)
+    made.__dict__.update(_DEFAULTS, arch=current_arch())
+    return made
 
 
 def _is_empty(name_expressions):
@@ -86,7 +97,7 @@ class Program:
         kind = KINDS.get(code_type if type(code_type) is str else str(code_type))
         if kind is None:
             kind = KINDS.get(str(code_type).lower())
-        given, options = options, default_program_options() if options is None else accept(ProgramOptions, options)
+        given, options = options, _default_options() if options is None else accept(ProgramOptions, options)
         self._given = None
         if kind is None:
             known = tuple(KINDS)
