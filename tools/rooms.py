@@ -63,7 +63,7 @@ ROOMS = {
     "cpu/compiler/vector/analysis": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/ir cpu/compiler/checks",
     "cpu/compiler/vector/steps": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/ir cpu/compiler/emitters "
     "cpu/compiler/checks cpu/compiler/vector/analysis",
-    "cpu/compiler/vector/state": "cpu/compiler/cost cpu/compiler/ir cpu/compiler/emitters cpu/compiler/checks "
+    "cpu/compiler/vector/state": "cpu/compiler/ir cpu/compiler/emitters cpu/compiler/checks "
     "cpu/compiler/vector/analysis",
     "cpu/compiler/vector/operations": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/checks "
     "cpu/compiler/vector/analysis cpu/compiler/vector/state",

@@ -254,7 +254,7 @@ TEST_F(Kernels, lanes_whose_masks_name_only_others_go_on_when_those_have) {
   auto* const out = device_array<std::uint32_t>(40);
   ASSERT_OK(launch(kernel("down"), 1, 40, nullptr, out));
   ASSERT_OK(cuCtxSynchronize());
-  for (const std::uint32_t first : {0, 32})
+  for (const std::uint32_t first : {0U, 32U})
     for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(2 * (first + i + 1 + 100) + 2, out[first + i]) << i;
 }
 
