@@ -97,7 +97,7 @@ int use_plugin(const char* function, bool close) {
   if (use == nullptr || use() != 0) return 13;
   if (!close) return 0;
   if (dlclose(plugin) != 0) return 14;
-#ifndef __SANITIZE_THREAD__  // with which it stays: see CMakeLists.txt
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // with which it stays: see CMakeLists.txt
   if (dlopen(CUCORE_EXIT_PLUGIN, RTLD_NOW | RTLD_NOLOAD) != nullptr) return 15;
 #endif
   return 0;
