@@ -97,8 +97,9 @@ GraphCondition required_condition(nb::handle object) {
 }
 
 nb::object with_complete_options(nb::handle options, const std::function<Graph(const GraphCompleteOptions&)>& call) {
+  const auto complete_options = from_package(Package::complete_options);  // of cucore.graph, which binds Graph
   if (options.is_none()) return graph_object(call(GraphCompleteOptions{}));
-  const nb::object given = from_package(Package::complete_options)(options);
+  const nb::object given = complete_options(options);
   GraphCompleteOptions wanted{.auto_free_on_launch = truth_of(given.attr("auto_free_on_launch")),
                               .device_launch = truth_of(given.attr("device_launch")),
                               .use_node_priority = truth_of(given.attr("use_node_priority"))};

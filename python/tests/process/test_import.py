@@ -72,6 +72,7 @@ def test_names_of_the_peers_private_module_can_be_imported():
 def test_what_calls_of_the_bindings_give_is_checked_by_the_peers_private_function():
     bindings = pytest.importorskip("cuda.bindings")
     assert bindings
+    cucore.driver_info()  # opens the driver, which the bindings then find
     from cucore._utils.cuda_utils import driver, handle_return, nvrtc, runtime
 
     success = driver.CUresult.CUDA_SUCCESS
@@ -126,3 +127,21 @@ def test_enumerations_are_strings():
     assert str(cucore.typing.SourceCodeType.CXX) == "c++"
     assert hash(cucore.typing.ObjectCodeFormatType.CUBIN) == hash("cubin")
     assert f"{cucore.typing.PCHStatusType.CREATED}" == "created"
+
+
+ALONE = {
+    "a graph of a builder": "device.create_graph_builder().begin_building().end_building().complete()",
+    "a part of a builder": "device.create_graph_builder().begin_building().split(2)",
+    "resources of a stream": "assert stream.resources.sm.sm_count > 0",
+    "resources of a context": "assert stream.context.resources.sm.sm_count > 0",
+    "resources of a device": "assert device.resources.sm.sm_count > 0",
+    "an event and its context": "assert stream.record().context == stream.context",
+    "a buffer's owner": "assert device.allocate(16, stream=stream).owner is None",
+}
+
+
+@pytest.mark.parametrize("statement", ALONE.values(), ids=ALONE.keys())
+def test_modules_of_the_package_are_loaded_by_what_needs_them(statement):
+    setup = "import cucore; device = cucore.Device(); device.set_current(); stream = device.create_stream(); "
+    done = run_python(setup + statement)
+    assert done.returncode == 0, (done.returncode, done.stderr)
